@@ -21,15 +21,16 @@ use std::ops::Range;
 use std::sync::Arc;
 use swalign::engine::cpu::simd::InstructionSet;
 use swalign::engine::gpu::Card;
-use swalign::patterns::dictionary::numbers::SharedCounters;
-use swalign::patterns::dictionary::words::GivenWords;
-use swalign::patterns::dictionary::{Dictionary, OccurrenceRule, WordPosition};
-use swalign::patterns::grep::select;
+use swalign::patterns::lines::dictionary::Dictionary;
+use swalign::patterns::lines::dictionary::numbers::SharedCounters;
+use swalign::patterns::lines::dictionary::words::GivenWords;
+use swalign::patterns::lines::select;
 use swalign::patterns::scan::bases::{BaseScan, BaseWord, BaseWords};
-use swalign::patterns::scan::dictionary::{WordList, WordPlace, WordRule, WordScan};
+use swalign::patterns::scan::dictionary::{WordList, WordScan};
 use swalign::patterns::search::EndScan;
 use swalign::patterns::search::codes::TextCodes;
 use swalign::patterns::search::exact::Exact;
+use swalign::terms::options::{OccurrenceRule, WordPosition};
 
 const PIECE: usize = 512 << 10;
 /// Bytes at the start of the text whose answers are checked.
@@ -154,10 +155,7 @@ fn lines_on(bench: &mut Bench, card: &Arc<Card>) {
     let count = bench.sized(1_000_000);
     let words = PROSE.words(count);
     let mut text = Vec::new();
-    for (place, on_device, what) in [
-        (WordPosition::Line, WordPlace::Line, "whole lines"),
-        (WordPosition::Start, WordPlace::Start, "prefix"),
-    ] {
+    for (place, what) in [(WordPosition::Line, "whole lines"), (WordPosition::Start, "prefix")] {
         let name = format!("{count} words, {}, {what}, resident", PROSE.name);
         if !bench.wants(&name) {
             continue;
@@ -167,7 +165,6 @@ fn lines_on(bench: &mut Bench, card: &Arc<Card>) {
         }
         let rule = OccurrenceRule { place, ..OccurrenceRule::default() };
         let expected = lines(&Dictionary::new(InstructionSet::best(), words.clone(), rule), &text);
-        let rule = WordRule { place: on_device, whole_words: false, any_case: false };
         let list = WordList { bytes: words.bytes(), starts: words.starts() };
         let mut scan = WordScan::new(Arc::clone(card), list, rule).expect("words on the device");
         let resident = scan.load(&text).expect("a text on the device");
@@ -219,7 +216,7 @@ fn patterns_on(bench: &mut Bench, card: &Arc<Card>) {
     let expected = exact.scan(&TextCodes::of(&text), &patterns, &rule).expect("ends");
     let mut scan = BaseScan::new(Arc::clone(card));
     let on_device = scan.patterns(&patterns, &[words_of(&patterns)]).expect("patterns on the device");
-    let resident = scan.load(&text).expect("a text on the device");
+    let resident = scan.load(TextCodes::of(&text).planes(), 0..text.len()).expect("a text on the device");
     let look = |scan: &mut BaseScan, ()| scan.ends(&resident, &on_device, usize::MAX).expect("ends");
     let (ends, times) = bench.rounds.time_on(&mut scan, || (), look, |scan| scan.kernel_time());
     let is_same =

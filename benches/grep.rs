@@ -14,10 +14,10 @@ use rayon::prelude::*;
 use std::collections::VecDeque;
 use std::time::Duration;
 use swalign::engine::cpu::simd::InstructionSet;
-use swalign::patterns::grep::gpu::GpuLineScan;
-use swalign::patterns::grep::pattern::{GrepPattern, PatternSyntax};
-use swalign::patterns::grep::plain;
-use swalign::patterns::grep::sliced::SlicedLineScan;
+use swalign::patterns::lines::gpu::GpuLineScan;
+use swalign::patterns::lines::pattern::{GrepPattern, PatternSyntax};
+use swalign::patterns::lines::plain;
+use swalign::patterns::lines::sliced::SlicedLineScan;
 use swalign::patterns::search::MatchRule;
 
 /// The sizes are those of the command.

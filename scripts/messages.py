@@ -62,7 +62,7 @@ PASSED_ON = [
     ("input/reader/faults.rs", "damaged . to_string"),
 ]
 # Files whose messages the command never prints: the library's interface, and checks of the program's own output.
-NOT_SEEN = re.compile(r"^(api/|terms/error\.rs|align/fingerprints|terms/scoring\.rs|gpu/template)")
+NOT_SEEN = re.compile(r"^(api/|terms/error\.rs|terms/scoring\.rs|gpu/template)")
 # Messages that are wrapped in others: file, the text before, and the text after.
 WRAPPED = [
     ("input/reader/bam.rs", "", "copy or write the file again; check it with `samtools quickcheck`"),
@@ -160,7 +160,7 @@ SECTIONS = [
     ("Databases", "", ["input/database", "pipeline/source.rs"]),
     ("Parts and merge", "", ["pipeline/merge", "pipeline/receipts.rs", "pipeline/remembered.rs"]),
     ("Patterns, primers and search", "", ["pipeline/search", "patterns/search", "input/reader/name_pairs.rs", "input/reader/texts.rs"]),
-    ("Patterns of grep", "", ["pipeline/grep", "patterns/grep", "patterns/dictionary"]),
+    ("Patterns of grep", "", ["pipeline/grep", "patterns/lines"]),
     ("Outputs", "The message begins with the file. *cause* is the message of the operating system.", ["output/writer"]),
     ("Devices and threads", "If a GPU was requested and cannot be opened, the message ends with `use --device cpu, or install the GPU's Vulkan "
      "driver and loader`.", ["engine", "gpu", "pipeline/device.rs", "pipeline/threads.rs", "pipeline/scanner.rs", "pipeline.rs"]),

@@ -1,4 +1,4 @@
-// Finds words of a dictionary in the lines of a text. src/patterns/dictionary/plain.rs is the specification, and
+// Finds words of a dictionary in the lines of a text. src/patterns/lines/dictionary/plain.rs is the specification, and
 // src/patterns/scan/dictionary/table.rs describes the table of words.
 //
 // If a whole line or its beginning must be a word, a thread processes LINES lines. Otherwise it processes a unit of

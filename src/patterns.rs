@@ -1,11 +1,9 @@
-//! Short patterns with few edits in sequences and in lines, and words of a dictionary: searches that share bit-parallel
-//! scans.
+//! Short patterns with few edits in sequences and in lines, and literal words: searches that share bit-parallel scans.
 
 #[cfg(feature = "cli")]
-pub mod dictionary;
-#[cfg(feature = "cli")]
-pub mod grep;
+pub mod lines;
 #[cfg(feature = "gpu")]
 pub mod scan;
 pub mod search;
 pub mod sliced;
+mod tables;

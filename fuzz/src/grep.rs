@@ -2,9 +2,9 @@
 //! and how patterns are read. Then come the patterns, one per line, an empty line, and the text.
 
 use swalign::engine::cpu::simd::InstructionSet;
-use swalign::patterns::grep::pattern::{GrepPattern as Pattern, PatternSyntax as Reading};
-use swalign::patterns::grep::plain;
-use swalign::patterns::grep::sliced::SlicedLineScan as Sliced;
+use swalign::patterns::lines::pattern::{GrepPattern as Pattern, PatternSyntax as Reading};
+use swalign::patterns::lines::plain;
+use swalign::patterns::lines::sliced::SlicedLineScan as Sliced;
 use swalign::patterns::search::MatchRule as Rule;
 
 /// Runs the target on one input.

@@ -6,7 +6,6 @@ use super::{Aligner, AmpliconSearcher, Cigar, Device, PrimerPairs, Targets, targ
 use crate::patterns::search::batch::{BatchRules, TextBatch, TextHandle};
 use crate::patterns::search::driver::{Driver, HitReceiver, SearchState, oriented};
 use crate::patterns::search::hits::{HitOptions, PatternHit};
-use crate::patterns::search::limits::{EditLimits, MOST_LIMITED};
 use crate::patterns::search::pam::{Pam, PamSide};
 use crate::patterns::search::pattern::SearchPattern;
 use crate::patterns::search::rates::Rate;
@@ -16,6 +15,7 @@ use crate::terms::alphabet::Alphabet;
 use crate::terms::casts::whole_u32;
 use crate::terms::error::{Error, Result};
 use crate::terms::options::MOST_PAM_LETTERS;
+use crate::terms::options::{EditLimits, MOST_LIMITED};
 use std::iter::Fuse;
 use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;

@@ -2,7 +2,9 @@
 
 use super::paths::check_stdin;
 use super::{ThreadsFlag, usage, values};
-use crate::terms::options::{GrepDevice, GrepOptions, GrepOutput, GrepPatterns, GrepPlace};
+use crate::terms::options::{
+    GrepDevice, GrepOptions, GrepOutput, GrepPatterns, OccurrenceRule, WordPosition,
+};
 use clap::error::ErrorKind;
 use clap::{ArgAction, Args};
 use std::ffi::OsString;
@@ -181,13 +183,15 @@ impl GrepArguments {
             max_edits: matching.max_edits,
             indels: !matching.no_indels,
             literal: matching.fixed_strings,
-            any_case: matching.ignore_case,
             invert: matching.invert_match,
-            whole_words: matching.word_regexp,
-            place: match matching {
-                GrepMatchingFlags { line_regexp: true, .. } => GrepPlace::Line,
-                GrepMatchingFlags { prefix: true, .. } => GrepPlace::Start,
-                _ => GrepPlace::Anywhere,
+            rule: OccurrenceRule {
+                place: match matching {
+                    GrepMatchingFlags { line_regexp: true, .. } => WordPosition::Line,
+                    GrepMatchingFlags { prefix: true, .. } => WordPosition::Start,
+                    _ => WordPosition::Anywhere,
+                },
+                whole_words: matching.word_regexp,
+                any_case: matching.ignore_case,
             },
             names,
             numbers: output.line_number,

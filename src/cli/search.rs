@@ -12,7 +12,9 @@ use super::values::EditLimit;
 use super::{AgainFlag, InputFlags, ThreadsFlag, usage, values};
 use crate::terms::alignment::Strands;
 use crate::terms::alphabet::Alphabet;
-use crate::terms::options::{AmpliconChoice, PamChoice, PatternSource, SearchDevice, SearchOptions, Share};
+use crate::terms::options::{
+    AmpliconChoice, EditLimits, MOST_LIMITED, PamChoice, PatternSource, SearchDevice, SearchOptions, Share,
+};
 use amplicons::SearchAmpliconFlags;
 use clap::error::ErrorKind;
 use clap::{ArgAction, Args};
@@ -23,9 +25,6 @@ use std::path::{Path, PathBuf};
 
 pub use amplicons::join_words;
 pub use output::SearchColumns;
-
-/// Maximum -k with limits on kinds of edits, because the work grows with the cube of the edits.
-const MOST_LIMITED: u32 = 32;
 
 #[derive(Args)]
 pub struct SearchArguments {
@@ -367,26 +366,20 @@ impl SearchEditFlags {
     }
 
     /// The limits of each kind of edit, if one of them is stricter than -k.
-    fn limits(&self) -> Result<Option<[u32; 4]>, clap::Error> {
+    fn limits(&self) -> Result<Option<EditLimits>, clap::Error> {
         // The edits that a rate allows depend on the patterns.
         let has_rate = self.rate().is_some();
         let most = if has_rate { u32::MAX } else { self.number() };
-        let [ins, del, sub, gap] =
-            [self.max_insertions, self.max_deletions, self.max_substitutions, self.max_gaps]
-                .map(|limit| limit.unwrap_or(most).min(most));
-        // Without gaps, a limit on substitutions is a limit on all edits.
-        let (ins, del) = if self.no_indels { (0, 0) } else { (ins, del) };
-        if [ins, del, sub, gap] == [most; 4] || (self.no_indels && sub == most) {
-            return Ok(None);
-        }
-        if most > MOST_LIMITED && !has_rate {
+        let kinds = [self.max_insertions, self.max_deletions, self.max_substitutions, self.max_gaps];
+        let limits = EditLimits::of_kinds(most, !self.no_indels, kinds);
+        if limits.is_some() && most > MOST_LIMITED && !has_rate {
             let text = format!(
                 "--max-insertions, --max-deletions, --max-substitutions and --max-gaps need a -k of at most \
                  {MOST_LIMITED}; reduce -k"
             );
             return Err(usage(ErrorKind::ValueValidation, text));
         }
-        Ok(Some([ins, del, sub, gap]))
+        Ok(limits)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Approximate search on a GPU. The text is packed, uploaded and transposed into columns once for all patterns. A
+//! Approximate search on a GPU. The packed text is uploaded and transposed into columns once for all patterns. A
 //! kernel generated for each pattern length sweeps over it (`shaders/sliced.wgsl`).
 //!
 //! If there are many pattern lengths, they are rounded up: rows that match everything, put before a pattern, change
@@ -10,24 +10,23 @@ pub mod bitap;
 pub mod diagonals;
 pub mod dictionary;
 mod kernels;
-pub mod prints;
 pub mod shader;
 mod shape;
 mod sweep;
 mod tasks;
 
-use crate::engine::cpu::simd::InstructionSet;
 use crate::engine::gpu::Card;
 use crate::gpu::buffers::{self, Grown};
 use crate::gpu::device::GpuDevice;
 use crate::gpu::run::{self, Launch, Submission};
+use crate::patterns::sliced::packed::PackedText;
 use crate::terms::casts::{to_i32, to_isize, to_u32};
 use crate::terms::error::EngineError;
 use append::RecordRoom;
 use bytemuck::bytes_of;
 use kernels::{ScanKernel, compiled};
 use shader::{ALL, HEADER, MOST_GAPLESS, MOST_ROWS, STRIP_ROWS, ScanVariant, THREADS, is_iupac, slot_of};
-use shape::{ChunkShape, PackPlanes, WORD};
+use shape::{ChunkShape, PlaneCopy, WORD};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
@@ -95,7 +94,6 @@ impl Default for ScanTuning {
 /// Finds ends on a GPU.
 pub struct Scanner {
     card: Arc<Card>,
-    set: InstructionSet,
     tuning: ScanTuning,
     state: Mutex<ScanState>,
 }
@@ -140,7 +138,7 @@ impl Scanner {
             planes: storage("planes", BufferUsages::empty()),
             sweeper: Sweeper::new(&card.runtime.device),
         };
-        Scanner { card, set: InstructionSet::best(), tuning: ScanTuning::default(), state: Mutex::new(state) }
+        Scanner { card, tuning: ScanTuning::default(), state: Mutex::new(state) }
     }
 
     pub fn tuned(self, tuning: ScanTuning) -> Scanner {
@@ -160,7 +158,7 @@ impl Scanner {
     /// more than `most` ends, the result is incomplete, but has more than `most` of them.
     pub fn scan(
         &self,
-        text: &[u8],
+        text: &PackedText,
         patterns: &[ClassPattern],
         most: usize,
     ) -> Result<Vec<FoundEnd>, EngineError> {
@@ -197,7 +195,7 @@ impl Scanner {
     fn scan_part(
         &self,
         state: &mut ScanState,
-        text: &[u8],
+        text: &PackedText,
         own: Range<usize>,
         groups: &[PatternGroup],
         found: &mut FoundEnds,
@@ -239,11 +237,11 @@ impl Scanner {
         Ok(())
     }
 
-    /// Packs, uploads and transposes a part of a text.
+    /// Uploads and transposes a part of a text.
     fn load(
         &self,
         state: &mut ScanState,
-        text: &[u8],
+        text: &PackedText,
         own: Range<usize>,
         shape: &ChunkShape,
     ) -> Result<(), EngineError> {
@@ -252,10 +250,9 @@ impl Scanner {
         let plane_words = shape.plane_words();
         let words = plane_words * shader::PLANES as usize;
         let packed = state.packed.with_room(device, words as u64 * 4)?.clone();
-        let (from, text) = (to_isize(own.start) - to_isize(shape.before), &text[..own.end]);
-        runtime.upload(&packed, 0..words, |words, packed| {
-            self.set.run(PackPlanes { text, from, plane_words, words, packed });
-        })?;
+        let from = to_isize(own.start) - to_isize(shape.before);
+        let planes = PlaneCopy { text, own: 0..own.end, from, plane_words };
+        runtime.upload(&packed, 0..words, |words, packed| planes.copy(words, packed))?;
         // Kernels read a block ahead.
         let columns = shape.columns() + 2 * WORD;
         let bytes = (columns * shape.words * shader::PLANES as usize) as u64 * 4;

@@ -58,7 +58,6 @@ pub mod pam;
 pub mod pattern;
 pub mod pieces;
 pub mod plain;
-mod planes;
 pub mod rates;
 pub mod room;
 pub mod sites;

@@ -91,11 +91,11 @@ impl TakenOut {
         *state = RepeatState::Off;
         let targets = &scope.batch.targets;
         targets.prove_all()?;
-        if !are_many && repeats::share_of_distinct(targets)? > MOST_LEFT {
+        if !are_many && repeats::share_of_distinct(targets) > MOST_LEFT {
             return Ok(None);
         }
         let span = span.max(before).next_multiple_of(ROUNDED);
-        let distinct = repeats::find(targets, span)?;
+        let distinct = repeats::find(targets, span);
         let (left, all) = (distinct.stretches.letters(), targets.letters());
         if left as f64 > MOST_LEFT * all as f64 {
             return Ok(None);

@@ -28,7 +28,6 @@ use crate::patterns::search::batch::BatchRules;
 use crate::patterns::search::driver::{Driver, oriented};
 use crate::patterns::search::exact;
 use crate::patterns::search::hits::HitOptions;
-use crate::patterns::search::limits::EditLimits;
 use crate::patterns::search::pattern::SearchPattern;
 use crate::patterns::search::rates::Rate;
 use crate::patterns::search::{EndScan, MatchRule};
@@ -163,17 +162,11 @@ impl<'a> SearchRun<'a> {
         let max_edits = rate.map_or(options.max_edits, |rate| rate.edits_of(longest));
         let rule = MatchRule { max_edits, indels: options.indels };
         patterns::check_edits(options, &rule)?;
-        let limits = |[insertions, deletions, substitutions, gaps]: [u32; 4]| EditLimits {
-            insertions,
-            deletions,
-            substitutions,
-            gaps,
-        };
         let pam = options.pam.as_ref().map(patterns::pam).transpose()?;
         let wanted = HitOptions {
             rule,
             rate,
-            limits: options.limits.map(limits),
+            limits: options.limits,
             pam,
             every_end: options.every_end,
             best: options.best,

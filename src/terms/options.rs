@@ -16,7 +16,7 @@ mod search_columns;
 
 pub use columns::Column;
 pub use dedup::{DedupBy, DedupOptions, ReadFormat};
-pub use grep::{GrepDevice, GrepOptions, GrepOutput, GrepPatterns, GrepPlace};
+pub use grep::{GrepDevice, GrepOptions, GrepOutput, GrepPatterns, OccurrenceRule, WordPosition};
 pub use index::{DATABASE_EXTENSION, IndexOptions};
 pub use lane::{SequencingLane, try_open};
 pub use limits::{HitLimits, IdentityDefinition, Mask, PageOptions, Rank, TieRule};
@@ -29,8 +29,8 @@ pub use scoring::{
     default_split_score, short_score,
 };
 pub use search::{
-    AmpliconChoice, MOST_PAM_LETTERS, MateFiles, PairSource, PamChoice, PatternSource, SearchDevice,
-    SearchFormat, SearchOptions,
+    AmpliconChoice, EditLimits, MOST_LIMITED, MOST_PAM_LETTERS, MateFiles, PairSource, PamChoice,
+    PatternSource, SearchDevice, SearchFormat, SearchOptions,
 };
 pub use search_columns::SearchColumn;
 

@@ -2,9 +2,9 @@
 
 use super::random::Random;
 use super::text as file;
-use swalign::patterns::dictionary::{OccurrenceRule, WordPosition};
-use swalign::patterns::grep::pattern::{GrepPattern, PatternSyntax};
+use swalign::patterns::lines::pattern::{GrepPattern, PatternSyntax};
 use swalign::patterns::search::MatchRule;
+use swalign::terms::options::{OccurrenceRule, WordPosition};
 
 pub const LITERAL: PatternSyntax = PatternSyntax { literal: true, any_case: false };
 

@@ -5,27 +5,22 @@ use crate::common::lines::word_rules as rules;
 use crate::common::{devices::card, random::Random};
 use std::sync::Arc;
 use swalign::engine::gpu::Card;
-use swalign::patterns::dictionary::gpu::GpuWordScan;
-use swalign::patterns::dictionary::words::GivenWords;
-use swalign::patterns::dictionary::{OccurrenceRule, WordPosition, plain};
-use swalign::patterns::grep::select::{self, Span};
+use swalign::patterns::lines::dictionary::gpu::GpuWordScan;
+use swalign::patterns::lines::dictionary::plain;
+use swalign::patterns::lines::dictionary::words::GivenWords;
+use swalign::patterns::lines::select::{self, Span};
 use swalign::patterns::scan::bases::{BaseEnd, BaseScan, BaseTuning, BaseWord, BaseWords};
-use swalign::patterns::scan::dictionary::{NONE, WordList, WordPlace, WordRule, WordScan, WordTuning};
+use swalign::patterns::scan::dictionary::{NONE, WordList, WordScan, WordTuning};
 use swalign::patterns::search::codes::TextCodes;
 use swalign::patterns::search::plain::PlainScan;
 use swalign::patterns::search::{EndScan, NOTHING, OTHER};
 use swalign::terms::error::EngineError;
+use swalign::terms::options::{OccurrenceRule, WordPosition};
 
 fn scan(card: &Arc<Card>, words: &GivenWords, rule: OccurrenceRule, submission: Option<usize>) -> WordScan {
-    let place = match rule.place {
-        WordPosition::Anywhere => WordPlace::Anywhere,
-        WordPosition::Start => WordPlace::Start,
-        WordPosition::Line => WordPlace::Line,
-    };
-    let on_device = WordRule { place, whole_words: rule.whole_words, any_case: rule.any_case };
     let words = if rule.any_case { words.clone().folded() } else { words.clone() };
     let list = WordList { bytes: words.bytes(), starts: words.starts() };
-    let scan = WordScan::new(Arc::clone(card), list, on_device).unwrap_or_else(|error| panic!("{error}"));
+    let scan = WordScan::new(Arc::clone(card), list, rule).unwrap_or_else(|error| panic!("{error}"));
     scan.tuned(WordTuning { submission })
 }
 
@@ -229,7 +224,7 @@ fn bases_at_all_seams(card: &Arc<Card>) {
                 let expected: Vec<BaseEnd> =
                     expected.iter().map(|end| BaseEnd { pattern: end.pattern, end: end.end }).collect();
                 for scan in &scans {
-                    let on_device = scan.load(&text).unwrap();
+                    let on_device = scan.load(TextCodes::of(&text).planes(), 0..text.len()).unwrap();
                     let own = scan.patterns(&patterns, &[words_of(&patterns, letters, step)]).unwrap();
                     let found = scan.ends(&on_device, &own, usize::MAX).unwrap();
                     assert!(found == expected, "seed {seed}, {len} letters, {letters} and {step}");

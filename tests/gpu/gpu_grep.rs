@@ -9,10 +9,10 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 use swalign::engine::gpu::Card;
-use swalign::patterns::grep::gpu::GpuLineScan;
-use swalign::patterns::grep::pattern::GrepPattern;
-use swalign::patterns::grep::plain;
-use swalign::patterns::grep::select::Span;
+use swalign::patterns::lines::gpu::GpuLineScan;
+use swalign::patterns::lines::pattern::GrepPattern;
+use swalign::patterns::lines::plain;
+use swalign::patterns::lines::select::Span;
 use swalign::patterns::scan::bitap::BitapTuning;
 use swalign::patterns::search::MatchRule;
 

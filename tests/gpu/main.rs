@@ -9,7 +9,6 @@ mod gpu_cli;
 mod gpu_diagonals;
 mod gpu_dictionary;
 mod gpu_engines;
-mod gpu_fingerprints;
 mod gpu_grep;
 mod gpu_oracles;
 mod gpu_search;

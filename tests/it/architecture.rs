@@ -33,19 +33,18 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("align/end_bonus", &["align/hits"]),
     // Cuts sequences into chunks.
     ("align/fingerprints", &["engine", "patterns/sliced"]),
-    ("align/fingerprints/gpu", &["patterns/scan"]),
     // Kernels for searches on a device.
-    ("patterns/scan", &["engine", "gpu"]),
+    ("patterns/scan", &["engine", "gpu", "patterns/sliced", "patterns/tables"]),
     // For the filter's index.
     ("patterns/scan/diagonals", &["align/candidates"]),
+    // Hash tables for lookups.
+    ("patterns/tables", &[]),
     // Bit vectors for searches in bases and in bytes.
     ("patterns/sliced", &["engine"]),
-    ("patterns/search", &["engine", "patterns/scan", "patterns/sliced"]),
+    ("patterns/search", &["engine", "patterns/scan", "patterns/sliced", "patterns/tables"]),
     // For the scans of the filter.
     ("patterns/search/finder", &["align/candidates"]),
-    ("patterns/grep", &["engine", "patterns/scan", "patterns/search", "patterns/sliced"]),
-    // For lines of bytes, like those of grep.
-    ("patterns/dictionary", &["engine", "patterns/grep", "patterns/scan"]),
+    ("patterns/lines", &["engine", "patterns/scan", "patterns/search", "patterns/sliced", "patterns/tables"]),
     ("input/reader", &[]),
     // References in a memory-mapped file.
     ("input/database", &["align/candidates", "input/reader"]),
@@ -89,7 +88,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("pipeline/matrix", &["align/backtrace", "align/identity"]),
     ("pipeline/search", &["patterns/search"]),
     ("pipeline/search/texts", &["input/database"]),
-    ("pipeline/grep", &["patterns/dictionary", "patterns/grep", "patterns/scan", "patterns/search"]),
+    ("pipeline/grep", &["patterns/lines", "patterns/scan", "patterns/search"]),
     ("pipeline/scanner", &["patterns/search"]),
     ("pipeline/device", &["patterns/scan", "patterns/search"]),
     // The library's interface, an alternative to the command's pipeline.

@@ -6,10 +6,11 @@ use crate::common::random::Random;
 use aho_corasick::{AhoCorasick, MatchKind};
 use std::collections::BTreeSet;
 use swalign::engine::cpu::simd::InstructionSet;
-use swalign::patterns::dictionary::numbers::SharedCounters;
-use swalign::patterns::dictionary::words::GivenWords;
-use swalign::patterns::dictionary::{Dictionary, Occurrence, OccurrenceRule, WordPosition, plain};
-use swalign::patterns::grep::select::{self, Span};
+use swalign::patterns::lines::dictionary::numbers::SharedCounters;
+use swalign::patterns::lines::dictionary::words::GivenWords;
+use swalign::patterns::lines::dictionary::{Dictionary, Occurrence, plain};
+use swalign::patterns::lines::select::{self, Span};
+use swalign::terms::options::{OccurrenceRule, WordPosition};
 
 /// All occurrences, including overlapping ones, found line by line with the aho-corasick crate.
 fn by_automaton(text: &[u8], words: &[Vec<u8>], rule: &OccurrenceRule) -> Vec<Occurrence> {

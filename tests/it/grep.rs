@@ -4,10 +4,10 @@
 use crate::common::lines::{LITERAL, pattern, patterns_of_classes, planted, text, tre_cases};
 use crate::common::random::Random;
 use swalign::engine::cpu::simd::InstructionSet;
-use swalign::patterns::grep::pattern::{ByteClass, GrepPattern, PatternSyntax};
-use swalign::patterns::grep::select::{LineCollector, Span, every, others, union};
-use swalign::patterns::grep::sliced::SlicedLineScan;
-use swalign::patterns::grep::{cubes, plain};
+use swalign::patterns::lines::pattern::{ByteClass, GrepPattern, PatternSyntax};
+use swalign::patterns::lines::select::{LineCollector, Span, every, others, union};
+use swalign::patterns::lines::sliced::SlicedLineScan;
+use swalign::patterns::lines::{cubes, plain};
 use swalign::patterns::search::MatchRule;
 
 /// Compares every instruction set, with several chunk lengths, with the specification. Returns the number of lines.

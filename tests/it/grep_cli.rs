@@ -7,8 +7,8 @@ use std::fs;
 use std::io::Read;
 use std::process::Stdio;
 use swalign::engine::cpu::simd::InstructionSet;
-use swalign::patterns::grep::pattern::{GrepPattern, PatternSyntax};
-use swalign::patterns::grep::plain;
+use swalign::patterns::lines::pattern::{GrepPattern, PatternSyntax};
+use swalign::patterns::lines::plain;
 use swalign::patterns::search::MatchRule;
 
 const LINES: &[u8] = b"the quick brown fox\njumps over\n\nthe lazy dog\nTHE QUIK BROWN\r\nlast qick";

@@ -97,7 +97,7 @@ fn hits_are_those_among_all_copies() {
             cells += all.cells;
             let span = plain.span() + random.pick(&[0, 0, 50]);
             for is_filtered in [false, true] {
-                let distinct = repeats::find(&batch.targets, span).unwrap();
+                let distinct = repeats::find(&batch.targets, span);
                 copies += distinct.copies();
                 let of = |targets| {
                     is_filtered.then(|| Filter::by_index(targets, &batch.scoring, strands.count())).flatten()
@@ -141,7 +141,7 @@ fn hits_in_many_copies_take_few_rounds() {
         let mut all = Effort::default();
         let expected = hits::find(&mut Cpu::new(), &plain, &mut all).unwrap();
         let hits = expected[0].alignments.len();
-        let distinct = repeats::find(&batch.targets, plain.span()).unwrap();
+        let distinct = repeats::find(&batch.targets, plain.span());
         let without = WithoutRepeats { distinct, filter: None };
         let scope = SearchInput { repeats: Repeats::Known(&without), ..plain };
         let (mut engine, mut some) = (Counting::new(), Effort::default());
@@ -180,7 +180,7 @@ fn copies_are_equal_as_far_as_alignments_of_either_strand_reach() {
     let plain = SearchInput::new(&batch, layout, rules);
     let expected = hits::find(&mut Cpu::new(), &plain, &mut Effort::default()).unwrap();
     assert_eq!((expected[0].alignments[0].target, expected[0].alignments[0].score), (1, 206));
-    let distinct = repeats::find(&batch.targets, plain.span()).unwrap();
+    let distinct = repeats::find(&batch.targets, plain.span());
     assert!(distinct.copies() > 0);
     let without = WithoutRepeats { distinct, filter: None };
     let scope = SearchInput { repeats: Repeats::Known(&without), ..plain };
@@ -201,7 +201,7 @@ fn queries_that_reach_too_far_are_searched_in_all_targets() {
     let mut all = Effort::default();
     let expected = hits::find(&mut Cpu::new(), &plain, &mut all).unwrap();
     for span in [plain.span() - 1, plain.span()] {
-        let without = WithoutRepeats { distinct: repeats::find(&batch.targets, span).unwrap(), filter: None };
+        let without = WithoutRepeats { distinct: repeats::find(&batch.targets, span), filter: None };
         let mut effort = Effort::default();
         let scope = SearchInput { repeats: Repeats::Known(&without), ..plain };
         assert_eq!(hits::find(&mut Cpu::new(), &scope, &mut effort).unwrap(), expected);

@@ -23,7 +23,7 @@ use swalign::patterns::search::align::{Aligned, PatternPath, PatternStep, align,
 use swalign::patterns::search::codes::TextCodes;
 use swalign::patterns::search::exact::Exact;
 use swalign::patterns::search::hits::{Gatherer, HitOptions, PatternHit};
-use swalign::patterns::search::limits::{self, EditLimits};
+use swalign::patterns::search::limits;
 use swalign::patterns::search::pam::{Pam, PamSide};
 use swalign::patterns::search::pattern::SearchPattern;
 use swalign::patterns::search::plain;
@@ -35,6 +35,7 @@ use swalign::patterns::search::stream::{Seams, Stream, TextEnd, plain_codes};
 use swalign::patterns::search::{EndScan, MatchRule, NOTHING, OTHER, PatternEnd};
 use swalign::terms::alignment::{Strand, Strands};
 use swalign::terms::alphabet::Alphabet;
+use swalign::terms::options::EditLimits;
 
 /// Options without limits and PAM, which select the local minima of the edits.
 fn plain_options(rule: MatchRule, strands: Strands) -> HitOptions {

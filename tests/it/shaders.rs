@@ -16,7 +16,7 @@ use swalign::engine::gpu::variant::{
     CHAINED_ROWS, DatabaseTiles, Exchange, KernelScoring, STRIP_ROWS, Scores, TileNeighbors, TileVariant,
     Variant,
 };
-use swalign::patterns::scan::{bases, bitap, diagonals, dictionary, prints, shader as scan};
+use swalign::patterns::scan::{bases, bitap, diagonals, dictionary, shader as scan};
 
 /// Checks that a kernel is valid, also on adapters without subgroups if it has no subgroup operation, and that it
 /// translates to Metal and DX12. With SWALIGN_WRITE_DOCS, also writes it to `target/kernels/`.
@@ -111,14 +111,6 @@ fn every_kernel_of_the_scan_is_valid() {
 fn every_kernel_for_lines_is_valid() {
     let variants = bitap::BitapVariant::all();
     assert_eq!(variants.len() as u32, 3 * (bitap::shader::MOST_EDITS + 1) * 2, "variants are missing");
-    variants.par_iter().for_each(|variant| is_valid(&variant.wgsl().unwrap(), &format!("{variant:?}")));
-}
-
-/// Kernels of fingerprints: for window lengths that cover each offset in a word, and for the longest window.
-#[test]
-fn every_kernel_of_fingerprints_is_valid() {
-    let variants = prints::shader::PrintVariant::all((1..=65).chain([256]));
-    assert_eq!(variants.len(), 66 * 3 + 2, "variants are missing");
     variants.par_iter().for_each(|variant| is_valid(&variant.wgsl().unwrap(), &format!("{variant:?}")));
 }
 

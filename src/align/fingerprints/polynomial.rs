@@ -4,7 +4,7 @@
 /// among the random numbers of seed 1981 (a test searches for it again). Rabin (1981) draws it at random, too; here it
 /// is drawn once, since cuts have to be the same in every run.
 pub const POLYNOMIAL: u32 = 0x0b75_8247;
-/// Coefficients per residue: codes are below 32.
+/// Coefficients per base: codes are below 32.
 pub const LETTER_BITS: u32 = 5;
 
 /// `f x`.
@@ -40,7 +40,7 @@ pub const fn product(f: u32, g: u32) -> u32 {
     sum
 }
 
-/// Reduction of the five highest coefficients when a residue is appended: `t x^32` for each `t` below 32.
+/// Reduction of the five highest coefficients when a base is appended: `t x^32` for each `t` below 32.
 pub const CARRIED: [u32; 32] = {
     let mut table = [0; 32];
     let mut t = 0;

@@ -2,9 +2,8 @@
 //!
 //! A vector holds one coefficient of the fingerprints of all stretches. So multiplying by x^5 moves vectors, and all
 //! sums are exclusive ors. A coefficient of the next fingerprint is the sum of the coefficient five positions below,
-//! some of the five highest coefficients, and some bits of the residue that leaves the window. All such sums are
-//! computed first: 32 sums of the coefficients, and 8 sums of bits for DNA, whose codes have three bits, or 32 for
-//! proteins.
+//! some of the five highest coefficients, and some bits of the base that leaves the window. All such sums are
+//! computed first: 32 sums of the coefficients, and 8 sums of the base's three bits.
 
 use super::CutRule;
 use super::polynomial::{CARRIED, LETTER_BITS, power};
@@ -15,12 +14,11 @@ use bytemuck::Pod;
 use std::array::from_fn;
 use std::ops::Range;
 
-/// Bits per DNA code: five values in all.
-pub const DNA_PLANES: usize = 3;
-pub const PROTEIN_PLANES: usize = LETTER_BITS as usize;
+/// Bits per base: five values in all.
+const PLANES: usize = 3;
 /// Coefficients of a fingerprint.
 const BITS: usize = u32::BITS as usize;
-/// The coefficients that are carried over when a residue is appended.
+/// The coefficients that are carried over when a base is appended.
 const TOP: usize = LETTER_BITS as usize;
 
 /// For each coefficient, the sum of the five highest coefficients that is added to it, as a bit mask.
@@ -39,36 +37,37 @@ const CARRIED_TO: [u8; BITS] = {
     table
 };
 
-/// Residues of a lane's stretch, about `wanted`. Together with the residues before it, they fill whole blocks.
+/// Residues of a lane's stretch, about `wanted`. Together with the bases before it, they fill whole blocks.
 pub fn stretch(wanted: usize, window: usize) -> usize {
     (wanted + window - 1).next_multiple_of(BLOCK) - (window - 1)
 }
 
-/// Finds the cuts after the residues of `own`. Each lane processes `stretch` residues, a result of [`stretch()`].
-pub struct SlicedPiece<'a, const PLANES: usize> {
+/// Finds the cuts after the bases of `own`. Each lane processes `stretch` bases, a result of [`stretch()`].
+pub struct SlicedPiece<'a> {
     pub text: &'a [u8],
     pub own: Range<usize>,
     pub stretch: usize,
     pub rule: &'a CutRule,
 }
 
-/// Bits of the residues of 64 columns: for each plane and each column, the bits of all lanes.
-type PlaneBlock<B, const PLANES: usize> = [[B; BLOCK]; PLANES];
+/// Bits of the bases of 64 columns: for each plane and each column, the bits of all lanes.
+type PlaneBlock<B> = [[B; BLOCK]; PLANES];
 
-impl<const PLANES: usize> Kernel for SlicedPiece<'_, PLANES> {
+impl Kernel for SlicedPiece<'_> {
     type Output = Vec<usize>;
 
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) -> Vec<usize> {
         let window = self.rule.window();
         let before = window - 1;
-        // Ring of the latest blocks: a residue leaves the window at most one window after it entered.
+        // Ring of the latest blocks: a base leaves the window at most one window after it entered.
         let ring_blocks = window.div_ceil(BLOCK) + 1;
         let columns = ring_blocks * BLOCK;
-        let nothing: PlaneBlock<S::B, PLANES> = [[splat(0); BLOCK]; PLANES];
+        let nothing: PlaneBlock<S::B> = [[splat(0); BLOCK]; PLANES];
         let mut ring = vec![nothing; ring_blocks];
         let leaving_from = self.leaving_from();
-        let mut prints = Prints { state: [splat(0); BITS], carried: [splat(0); 32], gone: [splat(0); 32] };
+        let mut prints =
+            Prints { state: [splat(0); BITS], carried: [splat(0); 1 << TOP], gone: [splat(0); 1 << PLANES] };
         let mut cuts = Vec::new();
         for number in 0..(before + self.stretch) / BLOCK {
             let slot = number % ring_blocks;
@@ -89,22 +88,22 @@ impl<const PLANES: usize> Kernel for SlicedPiece<'_, PLANES> {
     }
 }
 
-impl<const PLANES: usize> SlicedPiece<'_, PLANES> {
-    /// For each coefficient, the sum of the leaving residue's bits that is subtracted from it, as a bit mask.
+impl SlicedPiece<'_> {
+    /// For each coefficient, the sum of the leaving base's bits that is subtracted from it, as a bit mask.
     fn leaving_from(&self) -> [u8; BITS] {
         let gone = LETTER_BITS * to_u32(self.rule.window());
         let powers: [u32; PLANES] = from_fn(|plane| power(gone + to_u32(plane)));
         from_fn(|bit| (0..PLANES).map(|plane| to_u8((powers[plane] >> bit & 1) << plane)).sum())
     }
 
-    /// Loads the residues of all lanes from `column` on.
+    /// Loads the bases of all lanes from `column` on.
     #[inline(always)]
-    fn load<S: Simd>(&self, simd: S, column: usize, block: &mut PlaneBlock<S::B, PLANES>) {
+    fn load<S: Simd>(&self, simd: S, column: usize, block: &mut PlaneBlock<S::B>) {
         let words = size_of::<S::B>() / 8;
         let before = self.rule.window() - 1;
         for lane in 0..words * BLOCK {
             let start = self.own.start + lane * self.stretch;
-            // Position of a residue in the text, plus `before`.
+            // Position of a base in the text, plus `before`.
             let place = start + column;
             let planes = match place.checked_sub(before).and_then(|from| self.text.get(from..from + BLOCK)) {
                 Some(letters) => planes_of(simd, letters.try_into().unwrap_or(&[0; BLOCK])),
@@ -124,11 +123,11 @@ impl<const PLANES: usize> SlicedPiece<'_, PLANES> {
         }
     }
 
-    /// Prefetches the residues of the next block, a few lanes per column.
+    /// Prefetches the bases of the next block, a few lanes per column.
     #[inline(always)]
     fn prefetch<S: Simd>(&self, simd: S, column: usize) {
         let lanes = size_of::<S::B>() * 8 / BLOCK;
-        // The last residue of a block is in the new cache line.
+        // The last base of a block is in the new cache line.
         let ahead = self.own.start + column / BLOCK * BLOCK + 2 * BLOCK;
         for lane in column % BLOCK * lanes..(column % BLOCK + 1) * lanes {
             let place = (ahead + lane * self.stretch).checked_sub(self.rule.window());
@@ -138,7 +137,7 @@ impl<const PLANES: usize> SlicedPiece<'_, PLANES> {
         }
     }
 
-    /// Adds the cuts after residue `at` of all stretches.
+    /// Adds the cuts after base `at` of all stretches.
     #[inline(always)]
     fn take<S: Simd>(&self, simd: S, state: &[S::B; BITS], at: usize, cuts: &mut Vec<usize>) {
         let bits = self.rule.bits() as usize;
@@ -160,36 +159,29 @@ impl<const PLANES: usize> SlicedPiece<'_, PLANES> {
     }
 }
 
-/// Bits of 64 residues. DNA codes from 4 on become 5.
+/// Bits of 64 bases. Codes from 4 on become 5.
 #[inline(always)]
-fn planes_of<S: Bits, const PLANES: usize>(simd: S, letters: &[u8; BLOCK]) -> [u64; PLANES] {
-    let low = [simd.bits_of::<0>(letters), simd.bits_of::<1>(letters)];
-    let third = simd.bits_of::<2>(letters);
-    let bits = if PLANES == DNA_PLANES {
-        let other = third | simd.bits_of::<3>(letters);
-        [low[0] | other, low[1] & !other, other, 0, 0]
-    } else {
-        [low[0], low[1], third, simd.bits_of::<3>(letters), simd.bits_of::<4>(letters)]
-    };
-    from_fn(|plane| bits[plane])
+fn planes_of<S: Bits>(simd: S, letters: &[u8; BLOCK]) -> [u64; PLANES] {
+    let other = simd.bits_of::<2>(letters) | simd.bits_of::<3>(letters);
+    [simd.bits_of::<0>(letters) | other, simd.bits_of::<1>(letters) & !other, other]
 }
 
 #[inline(always)]
-fn letter<B: Copy, const PLANES: usize>(block: &PlaneBlock<B, PLANES>, at: usize) -> [B; PLANES] {
+fn letter<B: Copy>(block: &PlaneBlock<B>, at: usize) -> [B; PLANES] {
     from_fn(|plane| block[plane][at])
 }
 
 /// The coefficients of the fingerprints, and buffers for the sums of a step.
 struct Prints<B> {
     state: [B; BITS],
-    carried: [B; 32],
-    gone: [B; 32],
+    carried: [B; 1 << TOP],
+    gone: [B; 1 << PLANES],
 }
 
 impl<B: Pod> Prints<B> {
-    /// Updates the fingerprints with one residue appended and one removed at the beginning.
+    /// Updates the fingerprints with one base appended and one removed at the beginning.
     #[inline(always)]
-    fn step<S: Bits<B = B>, const PLANES: usize>(
+    fn step<S: Bits<B = B>>(
         &mut self,
         simd: S,
         entering: [B; PLANES],
@@ -203,7 +195,7 @@ impl<B: Pod> Prints<B> {
         macro_rules! coefficients {
             ($($bit:literal)+) => {$(
                 let carried = self.carried[CARRIED_TO[$bit] as usize];
-                let added = simd.xor(carried, self.gone[leaving_from[$bit] as usize % 32]);
+                let added = simd.xor(carried, self.gone[leaving_from[$bit] as usize % (1 << PLANES)]);
                 self.state[$bit] = match usize::checked_sub($bit, TOP) {
                     Some(below) => simd.xor(self.state[below], added),
                     None if $bit < PLANES => simd.xor(entering[$bit % PLANES], added),
@@ -219,7 +211,11 @@ impl<B: Pod> Prints<B> {
 
 /// Writes the sums of all subsets of some vectors, except the empty one, by the bits of the subset.
 #[inline(always)]
-fn sums<S: Bits, const COUNT: usize>(simd: S, vectors: [S::B; COUNT], sums: &mut [S::B; 32]) {
+fn sums<S: Bits, const COUNT: usize, const SUMS: usize>(
+    simd: S,
+    vectors: [S::B; COUNT],
+    sums: &mut [S::B; SUMS],
+) {
     for (bit, vector) in vectors.into_iter().enumerate() {
         sums[1 << bit] = vector;
         for rest in 1..1 << bit {

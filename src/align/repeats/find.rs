@@ -1,20 +1,17 @@
 //! Finds copies within the targets.
 
 use super::{Copied, DistinctTargets, StretchPosition};
-use crate::align::fingerprints::{self, CutRule, WindowHash};
-use crate::terms::alphabet::Alphabet;
+use crate::align::fingerprints::{self, CutRule};
 use crate::terms::batch::Sequences;
 use crate::terms::casts::{to_i64, to_u32};
-use crate::terms::error::Result;
 use rayon::prelude::*;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::ops::Range;
 
-/// Window length and average chunk length, in bases: short enough that a copy of the length of a read contains whole
+/// Windows of 24 bases and chunks of 64 on average: short enough that a copy of the length of a read contains whole
 /// chunks.
-const WINDOW: usize = 24;
-const MEAN: usize = 64;
+const RULE: CutRule = CutRule::new(24, 64);
 /// A copy counts only if it saves at least this many times the columns of a lead, since the next stretch needs a lead
 /// of its own.
 const WORTH: u32 = 1;
@@ -26,8 +23,8 @@ const RUN: usize = 1 << 20;
 const COMPARED: usize = 64;
 
 /// Finds the copies within DNA targets, for alignments that cover at most `span` target bases.
-pub fn find(targets: &Sequences, span: u32) -> Result<DistinctTargets> {
-    let cuts = cuts(targets)?;
+pub fn find(targets: &Sequences, span: u32) -> DistinctTargets {
+    let cuts = fingerprints::cuts_of_all(targets, &RULE);
     let mut finder = RepeatFinder::new(targets, span);
     let mut matches = Vec::new();
     for (target, cuts) in cuts.iter().enumerate() {
@@ -35,23 +32,22 @@ pub fn find(targets: &Sequences, span: u32) -> Result<DistinctTargets> {
         finder.match_target(target, cuts, &mut matches);
         finder.take(to_u32(target), &matches);
     }
-    Ok(finder.done())
+    finder.done()
 }
 
 /// Share of distinct chunks' bases in all bases, estimated from a sample of the chunks. Chunks end at the end of a run.
-pub fn share_of_distinct(targets: &Sequences) -> Result<f64> {
-    let rule = rule()?;
+pub fn share_of_distinct(targets: &Sequences) -> f64 {
     // Storing all cuts would need much memory, so they are kept for one run only.
     let of_run = |run: Range<usize>| {
         let codes = &targets.codes()[run.clone()];
-        let cuts = fingerprints::cuts(codes, &rule);
+        let cuts = fingerprints::cuts(codes, &RULE);
         let mut sums: Vec<SampledChunk> = Vec::new();
         let first = targets.holding(run.start);
         for target in (first..targets.len()).take_while(|&target| targets.start(target) < run.end) {
             let place = |place: usize| place.clamp(run.start, run.end) - run.start;
             let (start, end) = (place(targets.start(target)), place(targets.start(target + 1)));
             // A window that ends earlier begins in the previous target.
-            let first = cuts.partition_point(|&cut| cut < start + rule.window());
+            let first = cuts.partition_point(|&cut| cut < start + RULE.window());
             let own: Vec<usize> =
                 cuts[first..].iter().take_while(|&&cut| cut <= end).map(|cut| cut - start).collect();
             let chunks = fingerprints::chunks(end - start, &own);
@@ -67,7 +63,7 @@ pub fn share_of_distinct(targets: &Sequences) -> Result<f64> {
     let all = letters(&sums);
     sums.par_sort_unstable();
     sums.dedup();
-    Ok(if all == 0 { 1.0 } else { letters(&sums) as f64 / all as f64 })
+    if all == 0 { 1.0 } else { letters(&sums) as f64 / all as f64 }
 }
 
 /// A sampled chunk in 8 bytes: the high bits of its checksum, and its length in bases.
@@ -91,14 +87,6 @@ impl SampledChunk {
 fn runs(targets: &Sequences) -> Vec<Range<usize>> {
     let all = targets.codes().len();
     (0..all).step_by(RUN).map(|start| start..all.min(start + RUN)).collect()
-}
-
-fn rule() -> Result<CutRule> {
-    CutRule::new(WindowHash::Rabin, Alphabet::Dna, WINDOW, MEAN)
-}
-
-fn cuts(targets: &Sequences) -> Result<Vec<Vec<usize>>> {
-    Ok(fingerprints::cuts_of_all(targets, &rule()?))
 }
 
 /// A checksum: equal sequences have equal sums.
@@ -347,7 +335,7 @@ mod tests {
         let mut copied = 0;
         for (seed, span) in (0..12).flat_map(|seed| [1, 20, 64, 300].map(|span| (seed, span))) {
             let targets = collection(seed);
-            let distinct = find(&targets, span).unwrap();
+            let distinct = find(&targets, span);
             let mut met: Vec<Vec<u32>> = targets.iter().map(|codes| vec![0; codes.len()]).collect();
             let mut meet = |stretch: u32, columns: Range<u32>, place: StretchPosition| {
                 let codes = distinct.stretches.get(stretch as usize);
@@ -383,7 +371,7 @@ mod tests {
         let mut number = numbers(1);
         let codes: Vec<u8> = (0..4000).map(|_| number(4) as u8).collect();
         let targets: Sequences = [&codes[..2000], &codes[2000..]].into_iter().collect();
-        let cuts = cuts(&targets).unwrap();
+        let cuts = fingerprints::cuts_of_all(&targets, &RULE);
         let mut finder = RepeatFinder::new(&targets, 30);
         let mut matches = Vec::new();
         // Each chunk of the second target has the sum of one of the first.
@@ -405,7 +393,7 @@ mod tests {
     fn letters_all_equal_have_few_cuts() {
         for code in [0, 1, 2, 3, 14] {
             let targets: Sequences = [&[code; 10_000][..]].into_iter().collect();
-            assert!(cuts(&targets).unwrap()[0].is_empty(), "{code}");
+            assert!(fingerprints::cuts_of_all(&targets, &RULE)[0].is_empty(), "{code}");
         }
     }
 
@@ -415,15 +403,15 @@ mod tests {
         let codes: Vec<u8> = (0..100_000).map(|_| number(4) as u8).collect();
         let once: Sequences = [&codes[..]].into_iter().collect();
         let often: Sequences = [&codes[..]; 8].into_iter().collect();
-        assert!(share_of_distinct(&once).unwrap() > 0.99);
-        let share = share_of_distinct(&often).unwrap();
+        assert!(share_of_distinct(&once) > 0.99);
+        let share = share_of_distinct(&often);
         assert!((0.12..0.14).contains(&share), "{share}");
         // A sequence of several runs.
         let long: Sequences = [&codes.repeat(24)[..]].into_iter().collect();
         assert!(long.letters() > 2 * RUN);
-        let share = share_of_distinct(&long).unwrap();
+        let share = share_of_distinct(&long);
         assert!((0.04..0.045).contains(&share), "{share}");
-        assert_eq!(share_of_distinct(&Sequences::default()).unwrap(), 1.0);
+        assert_eq!(share_of_distinct(&Sequences::default()), 1.0);
     }
 
     #[test]

@@ -177,30 +177,10 @@ pub trait Bits: Copy + Send + Sync {
     fn bits_of<const BIT: u32>(self, bytes: &[u8; 64]) -> u64;
 }
 
-/// Further operations for lanes that each scan a stretch of a text.
-pub trait Stretches: Vectors<i32> {
-    /// Loads four bytes of the text from each position on, the first in the lowest bits. Zero if fewer than four
-    /// remain.
-    fn letters(self, text: &[u8], places: Self::V) -> Self::V;
-    /// Removes the first byte of each lane.
-    fn next_letters(self, letters: Self::V) -> Self::V;
-    /// Looks up the entries of `table` at the lowest five bits of each lane.
-    fn entries(self, table: &[u32; CODES], codes: Self::V) -> Self::V;
-    /// One bit for each lane that has all bits of `mask`.
-    fn have_all(self, a: Self::V, mask: Self::V) -> u32;
-}
-
-/// Four bytes from a position on, the first in the lowest bits. Zero if fewer than four remain.
-#[inline(always)]
-fn four_letters(text: &[u8], place: usize) -> u32 {
-    let letters = text.get(place..).and_then(|rest| rest.first_chunk());
-    letters.map_or(0, |letters| u32::from_le_bytes(*letters))
-}
-
 /// All operations that a kernel may need of an instruction set.
-pub trait Simd: Stripes<i8> + Stripes<i16> + Vectors<i32> + Rows + Bits + Stretches {}
+pub trait Simd: Stripes<i8> + Stripes<i16> + Vectors<i32> + Rows + Bits {}
 
-impl<S: Stripes<i8> + Stripes<i16> + Vectors<i32> + Rows + Bits + Stretches> Simd for S {}
+impl<S: Stripes<i8> + Stripes<i16> + Vectors<i32> + Rows + Bits> Simd for S {}
 
 /// Work that is compiled for each instruction set. `run` and all that it calls on vectors must be `#[inline(always)]`, or
 /// called by [`Calls::call`].

@@ -146,19 +146,6 @@ impl ResiduePacking {
     pub fn pack_targets(self, codes: &[u8], words: Range<usize>, packed: &mut [u32]) {
         self.pack(codes, words, packed, AMBIGUOUS_TARGET);
     }
-
-    /// Packs a text whose residues are compared as written: like targets, but codes that score alike stay distinct.
-    pub fn pack_text(self, codes: &[u8], words: Range<usize>, packed: &mut [u32]) {
-        match self {
-            ResiduePacking::Nucleotides => self.pack_targets(codes, words, packed),
-            ResiduePacking::Codes => {
-                let (from, to) = (codes.len().min(words.start * 4), codes.len().min(words.end * 4));
-                let packed: &mut [u8] = bytemuck::cast_slice_mut(packed);
-                packed[..to - from].copy_from_slice(&codes[from..to]);
-                packed[to - from..].fill(0);
-            }
-        }
-    }
 }
 
 /// Packs two nucleotide codes into each byte, those above 3 as `ambiguous`. Returns the number of bytes.
@@ -212,10 +199,6 @@ mod tests {
         // U and O are packed as C and K, and codes beyond the tables as no residue.
         let codes = [24, 25, 26, 27, 0x80, 255];
         assert_eq!(pack(ResiduePacking::Codes, &codes, 0..2), [0x190b_0418, 0x1919]);
-        // In a text they stay distinct.
-        let mut text = [0; 2];
-        ResiduePacking::Codes.pack_text(&[9, 9, 9, 9, 24, 25, 26], 1..3, &mut text);
-        assert_eq!(text, [0x001a_1918, 0]);
         assert_eq!((ResiduePacking::Nucleotides.words(9), ResiduePacking::Codes.words(4)), (3, 2));
     }
 }

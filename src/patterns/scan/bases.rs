@@ -6,14 +6,15 @@ pub mod shader;
 use super::append::{Appender, AppendingKernel, ListBuffers, RecordRoom, halves_of};
 use super::bind;
 use super::kernels::{ScanKernel, compiled};
-use super::shape::PackPlanes;
+use super::shape::PlaneCopy;
 use super::tasks::Looking;
-use crate::engine::cpu::simd::InstructionSet;
 use crate::engine::gpu::Card;
 use crate::gpu::buffers;
 use crate::gpu::device::GpuDevice;
 use crate::gpu::run::{CellRange, Launch};
-use crate::terms::casts::to_u32;
+use crate::patterns::sliced::packed::PackedText;
+use crate::patterns::tables::{BucketTable, HashBits};
+use crate::terms::casts::{low_u32, to_isize, to_u32};
 use crate::terms::error::EngineError;
 use shader::{BaseVariant, FIRST, PLACES, THREADS};
 use std::ops::Range;
@@ -31,7 +32,6 @@ const ROOM: usize = 1 << 20;
 const MOST_ROOM: usize = 1 << 26;
 /// Minimum number of bits per word, unless the bitmap reaches its maximum size of 8 MiB, which fits in a GPU's cache.
 const BITS_OF_WORD: usize = 64;
-const FEWEST_BITS: u32 = 12;
 const MOST_BITS: u32 = 26;
 /// Maximum number of hash bits that index the starts of entries.
 const STARTS_BITS: u32 = 24;
@@ -139,31 +139,23 @@ struct BaseIndex {
 
 impl BaseIndex {
     fn new(words: &[BaseWord], patterns: &[Vec<u8>]) -> BaseIndex {
-        let wanted = |each: usize| (words.len() * each).max(1).next_power_of_two().ilog2();
-        let bits_shift = u32::BITS - wanted(BITS_OF_WORD).clamp(FEWEST_BITS, MOST_BITS);
-        let starts_shift = u32::BITS - wanted(2).clamp(1, STARTS_BITS);
         let hash = |word: &BaseWord| word.word.wrapping_mul(FIRST);
-        let mut bits = vec![0; 1 << (u32::BITS - bits_shift - 5)];
-        let buckets = 1 << (u32::BITS - starts_shift);
-        let mut all = vec![0; buckets + 1];
-        for word in words {
-            let bit = hash(word) >> bits_shift;
-            bits[bit as usize / 32] |= 1 << (bit % 32);
-            all[(hash(word) >> starts_shift) as usize + 1] += 1;
-        }
-        let longest = all.iter().copied().max().unwrap_or(0) as usize;
-        for bucket in 0..buckets {
-            all[bucket + 1] += all[bucket];
-        }
-        let mut next = all.clone();
+        let mut bits = HashBits::with_room(words.len(), BITS_OF_WORD, MOST_BITS);
+        words.iter().for_each(|word| bits.insert(hash(word)));
+        let buckets = (words.len() * 2).max(1).next_power_of_two().ilog2().clamp(1, STARTS_BITS);
+        let starts_shift = u32::BITS - buckets;
+        let table = BucketTable::new(1 << buckets, |call| {
+            words.iter().for_each(|word| {
+                let hash = hash(word);
+                call((hash >> starts_shift) as usize, [hash, word.pattern, word.before]);
+            });
+        });
+        let longest = (0..1 << buckets).map(|bucket| table.range(bucket).len()).max().unwrap_or(0);
+        let bits_shift = bits.shift;
+        let bits = bits.bits.iter().flat_map(|&bits| [low_u32(bits), low_u32(bits >> 32)]).collect();
+        let BucketTable { starts: mut all, entries } = table;
         let entries_at = all.len();
-        all.resize(entries_at + words.len() * 3, 0);
-        for word in words {
-            let place = &mut next[(hash(word) >> starts_shift) as usize];
-            let entry = [hash(word), word.pattern, word.before];
-            all[entries_at + *place as usize * 3..][..3].copy_from_slice(&entry);
-            *place += 1;
-        }
+        all.extend(entries.as_flattened());
         let patterns_at = all.len();
         let mut letters_at = patterns_at + patterns.len() * 2;
         for pattern in patterns {
@@ -231,9 +223,9 @@ impl BaseScan {
         Ok(BasePatterns { tables, lengths: patterns.iter().map(|pattern| to_u32(pattern.len())).collect() })
     }
 
-    /// Uploads a text of codes: 0 to 3 for bases, and other codes.
-    pub fn load(&self, codes: &[u8]) -> Result<BaseText, EngineError> {
-        let letters = codes.len();
+    /// Uploads a part of a text.
+    pub fn load(&self, text: &PackedText, own: Range<usize>) -> Result<BaseText, EngineError> {
+        let letters = own.len();
         if letters > u32::MAX as usize / 2 {
             let problem = "bases exceed the limit of the GPU";
             return Err(EngineError::Unsupported(format!("{letters} {problem}")));
@@ -242,10 +234,8 @@ impl BaseScan {
         let runtime = &self.card.runtime;
         let usage = BufferUsages::STORAGE | BufferUsages::COPY_DST;
         let planes = buffers::create(&runtime.device, "planes of a text", usage, stride as u64 * 12)?;
-        let set = InstructionSet::best();
-        runtime.upload(&planes, 0..stride * 3, |words, packed| {
-            set.run(PackPlanes { text: codes, from: 0, plane_words: stride, words, packed });
-        })?;
+        let copy = PlaneCopy { text, from: to_isize(own.start), own, plane_words: stride };
+        runtime.upload(&planes, 0..stride * 3, |words, packed| copy.copy(words, packed))?;
         Ok(BaseText { planes, stride, letters })
     }
 

@@ -14,6 +14,7 @@ use crate::gpu::device::GpuDevice;
 use crate::gpu::run::{CellRange, Launch, Pace, Readback, Stamps, Stopwatch, Submission, Transfer};
 use crate::terms::casts::to_u32;
 use crate::terms::error::EngineError;
+use crate::terms::options::{OccurrenceRule, WordPosition};
 use bytemuck::bytes_of;
 use rayon::prelude::*;
 use shader::{LINES, LookupRequest, MOST_LETTERS, THREADS, TILE, UNIT, WordVariant};
@@ -35,26 +36,6 @@ const COPIED: usize = 1 << 16;
 /// A text is padded to a multiple of `PADDED` words, followed by `AHEAD` zero words, since kernels read ahead.
 const PADDED: usize = 16;
 const AHEAD: usize = 16;
-
-/// Position in a line at which a word counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WordPlace {
-    Anywhere,
-    /// The line begins with the word.
-    Start,
-    /// The line equals the word.
-    Line,
-}
-
-/// The rule that decides which words count.
-#[derive(Clone, Copy, Debug)]
-pub struct WordRule {
-    pub place: WordPlace,
-    /// Only words with no ASCII letter, digit or `_` directly before or after them.
-    pub whole_words: bool,
-    /// Ignores ASCII case; the words are given in lower case.
-    pub any_case: bool,
-}
 
 /// Sizes chosen for speed; tests set them to reach all boundaries.
 #[derive(Clone, Copy, Debug, Default)]
@@ -82,7 +63,7 @@ impl WordText {
 /// Looks words up on a GPU.
 pub struct WordScan {
     card: Arc<Card>,
-    rule: WordRule,
+    rule: OccurrenceRule,
     tuning: WordTuning,
     table: WordTable,
     slots: wgpu::Buffer,
@@ -101,9 +82,10 @@ struct WordState {
 }
 
 impl WordScan {
-    pub fn new(card: Arc<Card>, words: WordList, rule: WordRule) -> Result<WordScan, EngineError> {
+    /// If the rule ignores case, the words are in lower case.
+    pub fn new(card: Arc<Card>, words: WordList, rule: OccurrenceRule) -> Result<WordScan, EngineError> {
         let mut table = WordTable::new(words)?;
-        if table.has_empty && rule.place == WordPlace::Anywhere {
+        if table.has_empty && rule.place == WordPosition::Anywhere {
             let problem = "the GPU does not support the empty word within lines";
             return Err(EngineError::Unsupported(problem.to_string()));
         }
@@ -170,7 +152,7 @@ impl WordScan {
             made[letters.len()..].fill(0);
         })?;
         let text_on_device = WordText { buffer, bytes: text.len(), lines: 0, starts: None };
-        if self.rule.place == WordPlace::Anywhere || text.is_empty() {
+        if self.rule.place == WordPosition::Anywhere || text.is_empty() {
             return Ok(text_on_device);
         }
         let is_open = !text.ends_with(b"\n");
@@ -219,21 +201,21 @@ impl WordScan {
     /// at the lowest bit of the first word.
     pub fn bits(&self, text: &WordText) -> Result<Vec<u32>, EngineError> {
         match self.rule.place {
-            WordPlace::Anywhere => self.scan(text, LookupRequest::Places),
-            WordPlace::Start => self.scan(text, LookupRequest::Start { numbers: false }),
-            WordPlace::Line => self.scan(text, LookupRequest::Line { numbers: false }),
+            WordPosition::Anywhere => self.scan(text, LookupRequest::Places),
+            WordPosition::Start => self.scan(text, LookupRequest::Start { numbers: false }),
+            WordPosition::Line => self.scan(text, LookupRequest::Line { numbers: false }),
         }
     }
 
     /// For each line, the longest word that it begins with, or the word that it equals, or [`NONE`]. If words are
-    /// equal, the first is reported. Returns an error for [`WordPlace::Anywhere`].
+    /// equal, the first is reported. Returns an error for [`WordPosition::Anywhere`].
     pub fn numbers(&self, text: &WordText) -> Result<Vec<u32>, EngineError> {
         match self.rule.place {
-            WordPlace::Anywhere => Err(EngineError::Unsupported(
+            WordPosition::Anywhere => Err(EngineError::Unsupported(
                 "the GPU names only words that are a line or the start of a line".to_string(),
             )),
-            WordPlace::Start => self.scan(text, LookupRequest::Start { numbers: true }),
-            WordPlace::Line => self.scan(text, LookupRequest::Line { numbers: true }),
+            WordPosition::Start => self.scan(text, LookupRequest::Start { numbers: true }),
+            WordPosition::Line => self.scan(text, LookupRequest::Line { numbers: true }),
         }
     }
 
@@ -277,7 +259,7 @@ impl WordScan {
     ) -> Result<Readback, EngineError> {
         let Card { runtime, .. } = self.card.as_ref();
         let device = &runtime.device;
-        let WordRule { any_case, whole_words, .. } = self.rule;
+        let OccurrenceRule { any_case, whole_words, .. } = self.rule;
         let kernel = compiled(&self.card, ScanKernel::Words(WordVariant { wanted, any_case, whole_words }))?;
         let bytes = places.len().div_ceil(each) as u64 * 4;
         let threads = match wanted {

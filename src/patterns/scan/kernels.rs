@@ -1,7 +1,7 @@
 //! The kernels of scans.
 
 use super::shader::{ScanVariant, transpose_wgsl};
-use super::{bases, bitap, diagonals, dictionary, prints};
+use super::{bases, bitap, diagonals, dictionary};
 use crate::engine::gpu::Card;
 use crate::gpu::kernels;
 use crate::gpu::template::TemplateError;
@@ -12,7 +12,6 @@ pub enum ScanKernel {
     Transpose,
     Sweep(ScanVariant),
     Bitap(bitap::BitapVariant),
-    Print(prints::shader::PrintVariant),
     /// Finds the starts of lines: the pass that counts newlines, or the pass that writes positions.
     LineStarts {
         places: bool,
@@ -28,7 +27,6 @@ impl ScanKernel {
             ScanKernel::Transpose => transpose_wgsl(),
             ScanKernel::Sweep(variant) => variant.wgsl(),
             ScanKernel::Bitap(variant) => variant.wgsl(),
-            ScanKernel::Print(variant) => variant.wgsl(),
             ScanKernel::LineStarts { places } => dictionary::shader::line_starts_wgsl(places),
             ScanKernel::Words(variant) => variant.wgsl(),
             ScanKernel::Bases(variant) => variant.wgsl(),
@@ -54,7 +52,7 @@ impl ScanKernel {
             }
             ScanKernel::Bases(_) => &words[..5],
             ScanKernel::Sweep(ScanVariant { strips: true, .. }) => all,
-            ScanKernel::Sweep(_) | ScanKernel::Bitap(_) | ScanKernel::Print(_) => &all[..4],
+            ScanKernel::Sweep(_) | ScanKernel::Bitap(_) => &all[..4],
         }
     }
 }

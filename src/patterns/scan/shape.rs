@@ -1,18 +1,13 @@
-//! Divides a text into chunks and packs it into three bit planes in text order: the low bit of a base, the high bit of
-//! a base, and whether a character is no base. Outside the text the low bit is also set.
+//! Divides a text into chunks, and copies its bit planes for the device.
 
 use super::shader::THREADS;
-use crate::engine::cpu::simd::{Kernel, Simd};
-use crate::terms::alphabet::NOTHING;
+use crate::patterns::sliced::packed::PackedText;
 use crate::terms::casts::{low_u32, to_isize};
-use std::array::from_fn;
 use std::ops::Range;
 
 /// Bits of a word, and therefore chunks per thread and columns per transpose step.
 pub const WORD: usize = 32;
-/// Bases packed per step.
-const BLOCK: usize = 64;
-/// Words of a plane are a multiple of this, so that the words a thread packs per task belong to one plane.
+/// Words of a plane are a multiple of this, so that the words a thread copies per task belong to one plane.
 const PLANE_WORDS: usize = 1 << 10;
 /// A chunk is at least this many times its overlap.
 const OVERLAP: usize = 8;
@@ -62,66 +57,41 @@ impl ChunkShape {
     }
 }
 
-/// Packs the words `words` of all planes, each of which has `plane_words` words.
-pub struct PackPlanes<'a> {
-    pub text: &'a [u8],
-    /// Offset in the text of the first packed base. If it is negative, the planes begin with padding.
+/// Planes to upload: `plane_words` words of each.
+pub struct PlaneCopy<'a> {
+    pub text: &'a PackedText,
+    /// Positions of the text that are uploaded; other positions hold nothing.
+    pub own: Range<usize>,
+    /// Position of the first character of a plane, possibly before the text.
     pub from: isize,
     pub plane_words: usize,
-    pub words: Range<usize>,
-    pub packed: &'a mut [u32],
 }
 
-impl Kernel for PackPlanes<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<S: Simd>(self, simd: S) {
-        let PackPlanes { text, from, plane_words, words, packed } = self;
+impl PlaneCopy<'_> {
+    /// Copies the words `words` of all planes.
+    pub fn copy(&self, words: Range<usize>, copied: &mut [u32]) {
         let mut at = words.start;
-        let mut rest = packed;
-        // The words packed by one call span two planes only if the text is short.
+        let mut rest = copied;
+        // The words copied by one call are of two planes only if the text is short.
         while at < words.end {
-            let (plane, first) = (at / plane_words, at % plane_words);
-            let count = (plane_words - first).min(words.end - at);
+            let (plane, first) = (at / self.plane_words, at % self.plane_words);
+            let count = (self.plane_words - first).min(words.end - at);
             let (own, others) = rest.split_at_mut(count);
             for (block, out) in own.chunks_mut(2).enumerate() {
-                let begin = from + to_isize((first + 2 * block) * WORD);
-                let inside =
-                    usize::try_from(begin).ok().and_then(|begin| text.get(begin..)?.first_chunk::<BLOCK>());
-                let bits = match inside {
-                    Some(letters) => bits_of(simd, plane, letters),
-                    None => {
-                        let letter = |k: usize| {
-                            let place = usize::try_from(begin + to_isize(k)).ok();
-                            place.and_then(|place| text.get(place)).copied().unwrap_or(NOTHING)
-                        };
-                        bits_of(simd, plane, &from_fn(letter))
-                    }
-                };
-                for (word, bits) in out.iter_mut().zip([low_u32(bits), (bits >> WORD) as u32]) {
-                    *word = bits;
-                }
+                let from = self.from + to_isize((first + 2 * block) * WORD);
+                let bits = self.text.bits_within(plane, &self.own, from);
+                out.iter_mut()
+                    .zip([low_u32(bits), (bits >> WORD) as u32])
+                    .for_each(|(out, word)| *out = word);
             }
             (at, rest) = (at + count, others);
         }
     }
 }
 
-/// 64 bits of a plane.
-#[inline(always)]
-fn bits_of<S: Simd>(simd: S, plane: usize, letters: &[u8; BLOCK]) -> u64 {
-    match plane {
-        0 => simd.bits_of::<0>(letters) | simd.bits_of::<3>(letters),
-        1 => simd.bits_of::<1>(letters),
-        _ => simd.bits_of::<2>(letters),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::cpu::simd::InstructionSet;
 
     #[test]
     fn texts_fit_their_chunks() {
@@ -141,21 +111,29 @@ mod tests {
     }
 
     #[test]
-    fn packing() {
-        let text: Vec<u8> = (0..5000).map(|k| [0, 1, 2, 3, 4, 12, 2][k % 7]).collect();
-        for from in [-65, -32, -1, 0, 7, 64] {
+    fn copies() {
+        let codes: Vec<u8> = (0..5000).map(|k| [0, 1, 2, 3, 4, 12, 2][k % 7]).collect();
+        let (blocks, rest) = codes.as_chunks();
+        let mut last = [12; 64];
+        last[..rest.len()].copy_from_slice(rest);
+        let mut text = PackedText::default();
+        text.extend(&[blocks, &[last]].concat(), 0, codes.len());
+        for (from, own) in
+            [-65, -32, -1, 0, 7, 64].into_iter().flat_map(|from| [(from, 0..5000), (from, 77..4003)])
+        {
             let plane_words = 256;
-            let mut packed = vec![7; 3 * plane_words];
+            let mut copied = vec![7; 3 * plane_words];
+            let planes = PlaneCopy { text: &text, own: own.clone(), from, plane_words };
             for words in [0..300, 300..301, 301..768] {
-                let (text, packed) = (&text[..], &mut packed[words.clone()]);
-                InstructionSet::best().run(PackPlanes { text, from, plane_words, words, packed });
+                planes.copy(words.clone(), &mut copied[words]);
             }
             for place in 0..(plane_words * WORD) as isize {
-                let letter = usize::try_from(from + place).ok().and_then(|at| text.get(at)).unwrap_or(&12);
+                let at = usize::try_from(from + place).ok().filter(|at| own.contains(at));
+                let letter = at.map_or(12, |at| codes[at]);
                 let bits = [letter & 1 | letter >> 3, letter >> 1 & 1, letter >> 2 & 1];
                 for (plane, bit) in bits.into_iter().enumerate() {
-                    let word = packed[plane * plane_words + place as usize / WORD];
-                    assert_eq!(word >> (place % 32) & 1, u32::from(bit), "{from} {place} {plane}");
+                    let word = copied[plane * plane_words + place as usize / WORD];
+                    assert_eq!(word >> (place % 32) & 1, u32::from(bit), "{from} {own:?} {place} {plane}");
                 }
             }
         }

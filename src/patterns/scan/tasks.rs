@@ -51,22 +51,6 @@ Seeking {
 }
 
 record! {
-/// Units of a text to fingerprint: see `shaders/prints.wgsl`.
-Printing {
-    /// Residues of the text.
-    letters: u32,
-    /// Range of units with an exclusive end, and units per thread.
-    first: u32,
-    end: u32,
-    chunk: u32,
-    /// A window ends at a cut if its fingerprint has these bits.
-    mask: u32,
-    /// Capacity for cuts.
-    capacity: u32,
-}
-}
-
-record! {
 /// Text whose lines are to be found: see `shaders/line_starts.wgsl`.
 Tiling {
     /// Vectors of four words in the text, and its tiles.

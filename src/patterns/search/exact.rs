@@ -2,8 +2,7 @@
 //! a cost that hardly depends on the number of patterns. With a few mismatches, [`pieces`] of the patterns are looked
 //! up.
 //!
-//! `words` chooses the words and stores them in tables of two levels. The text is packed first, so that one word holds
-//! one bit of 64 bases. Then each batch of positions passes through the stages together: the first level, the second
+//! `words` chooses the words and stores them in tables of two levels. Each batch of positions passes through the stages together: the first level, the second
 //! level for the positions that pass, and the comparison of the patterns, class by class. So the loads of one stage
 //! overlap.
 
@@ -13,25 +12,22 @@ use super::codes::TextCodes;
 use super::pieces::{self, PatternPieces};
 use super::room::{EndCapacity, ThreadEnds};
 use super::sliced::SlicedScan;
-use super::{EndScan, MatchRule, NOTHING, PatternEnd, scan_some};
+use super::{EndScan, MatchRule, PatternEnd, scan_some};
 use crate::engine::cpu::simd::{Bits, InstructionSet, Kernel, Simd};
 use crate::patterns::search::pattern::matches;
+use crate::patterns::sliced::packed::PackedText;
 use crate::terms::casts::to_u32;
 use crate::terms::error::EngineError;
 use rayon::prelude::*;
-use std::array::from_fn;
+use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 use words::{MOST_LETTERS, PatternWordTable, WordEntry, WordIndex, hash, shape_of};
 
 /// Minimum number of patterns to look up; fewer are swept over the text. One core, 50 Mbp, m=20, AVX-512: looking up
 /// takes 28 to 40 ms with 2 to 64 patterns, sweeping 57 ms with 4 and 90 with 8.
 pub const WORTH: usize = 4;
-/// Bases that a thread processes per task: a multiple of all steps, and of a block.
+/// Bases that a thread processes per task: a multiple of all steps.
 const STRETCH: usize = 7 << 13;
-/// Bases packed per step.
-const BLOCK: usize = 64;
-/// Prefetch distance in bases while packing.
-const AHEAD: usize = 4096;
 /// Positions per batch.
 const BATCH: usize = 512;
 
@@ -107,7 +103,7 @@ impl EndScan for Exact {
         room: &EndCapacity,
     ) -> Result<Vec<PatternEnd>, EngineError> {
         if let Some(pieces) = self.pieces(patterns, rule) {
-            let mut ends = pieces.scan(self.set, text, room);
+            let mut ends = pieces.scan(self.set, text.planes(), room);
             ends.extend(scan_some(&self.swept, text, (patterns, &pieces.others), rule, room)?);
             ends.par_sort_unstable();
             return Ok(ends);
@@ -132,7 +128,7 @@ impl EndScan for Exact {
 /// Looks up the words that begin in a stretch.
 struct WordLookup<'a> {
     index: &'a WordIndex,
-    text: &'a [u8],
+    text: &'a TextCodes,
     first: usize,
     room: &'a EndCapacity,
 }
@@ -147,7 +143,6 @@ impl Kernel for WordLookup<'_> {
         if ends.are_too_many() {
             return Vec::new();
         }
-        let packed = PackedBases::new(simd, text, first);
         let mut found = |at: usize, entry: &WordEntry| {
             if ends.are_too_many() {
                 return;
@@ -163,9 +158,9 @@ impl Kernel for WordLookup<'_> {
                 ends.push(PatternEnd { pattern: entry.pattern, end: to_u32(end), edits: 0 });
             }
         };
-        let len = STRETCH.min(text.len() - first);
+        let own = first..text.len().min(first + STRETCH);
         for table in &index.tables {
-            look_up(simd, table, &packed, len, |at, entry| found(first + at, entry));
+            look_up(simd, table, text.planes(), own.clone(), &mut found);
         }
         ends.finish()
     }
@@ -176,20 +171,22 @@ impl Kernel for WordLookup<'_> {
 fn look_up<S: Bits>(
     simd: S,
     table: &PatternWordTable,
-    packed: &PackedBases,
-    len: usize,
+    text: &PackedText,
+    own: Range<usize>,
     mut call: impl FnMut(usize, &WordEntry),
 ) {
     let (letters, step) = (table.shape.letters, table.shape.step);
+    const { assert!(MOST_LETTERS <= 25) };
+    let mask = (1 << letters) - 1;
     let mut passed = [(0, 0); BATCH];
     let mut near: [&[WordEntry]; BATCH] = [&[]; BATCH];
-    for begin in (0..len).step_by(BATCH * step) {
+    for begin in own.clone().step_by(BATCH * step) {
         let mut count = 0;
-        for at in (begin..len.min(begin + BATCH * step)).step_by(step) {
-            let (word, whole) = packed.word(at, letters);
-            let hash = hash(word);
+        for at in (begin..own.end.min(begin + BATCH * step)).step_by(step) {
+            let [low, high, other] = text.short_window(at);
+            let hash = hash(low & mask | (high & mask) << letters);
             passed[count] = (at, hash);
-            count += table.may_have(hash) & usize::from(whole);
+            count += table.may_have(hash) & usize::from(other & mask == 0);
         }
         for (&(_, hash), near) in passed[..count].iter().zip(&mut near) {
             *near = table.near(hash);
@@ -198,50 +195,5 @@ fn look_up<S: Bits>(
         for (&(at, hash), near) in passed[..count].iter().zip(&near) {
             near.iter().filter(|entry| entry.hash == hash).for_each(|entry| call(at, entry));
         }
-    }
-}
-
-/// The bits of a stretch's bases, eight bases per byte: the low bit, the high bit, and whether a character is no base.
-struct PackedBases {
-    low: Vec<u8>,
-    high: Vec<u8>,
-    other: Vec<u8>,
-}
-
-impl PackedBases {
-    #[inline(always)]
-    fn new<S: Bits>(simd: S, text: &[u8], first: usize) -> PackedBases {
-        // A word reads at most one block after the stretch.
-        let blocks = STRETCH.min(text.len() - first).div_ceil(BLOCK) + 1;
-        let bytes = || Vec::with_capacity(blocks * BLOCK / 8);
-        let mut packed = PackedBases { low: bytes(), high: bytes(), other: bytes() };
-        let mut put = |letters: &[u8; BLOCK]| {
-            packed.low.extend_from_slice(&simd.bits_of::<0>(letters).to_le_bytes());
-            packed.high.extend_from_slice(&simd.bits_of::<1>(letters).to_le_bytes());
-            packed.other.extend_from_slice(&simd.bits_of::<2>(letters).to_le_bytes());
-        };
-        for block in 0..blocks {
-            let at = first + block * BLOCK;
-            match text.get(at..).and_then(<[u8]>::first_chunk) {
-                Some(letters) => {
-                    simd.prefetch(text.get(at + AHEAD..).unwrap_or_default());
-                    put(letters);
-                }
-                None => put(&from_fn(|k| text.get(at + k).copied().unwrap_or(NOTHING))),
-            }
-        }
-        packed
-    }
-
-    /// The word at a position, and whether it consists of bases alone.
-    #[inline(always)]
-    fn word(&self, at: usize, letters: usize) -> (u32, bool) {
-        let mask = (1 << letters) - 1;
-        let bits = |bytes: &[u8]| {
-            const { assert!(MOST_LETTERS + 7 <= 32) };
-            let four = bytes[at / 8..].first_chunk().copied().unwrap_or_default();
-            u32::from_le_bytes(four) >> (at % 8) & mask
-        };
-        (bits(&self.low) | bits(&self.high) << letters, bits(&self.other) == 0)
     }
 }

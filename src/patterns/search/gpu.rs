@@ -11,6 +11,7 @@ use super::sliced::SlicedScan;
 use super::{EndScan, MatchRule, PatternEnd, scan_some};
 use crate::engine::gpu::Card;
 use crate::patterns::scan::{ClassPattern, FoundEnd, ScanTuning, Scanner};
+use crate::patterns::sliced::packed::PackedText;
 use crate::terms::casts::to_u32;
 use crate::terms::error::EngineError;
 use rayon::prelude::*;
@@ -22,11 +23,15 @@ pub trait ScanDevice: Sync {
     fn describe(&self) -> String;
     /// All ends of patterns that fit on the device, in any order; if there are more than `most`, more than `most` of
     /// them.
-    fn scan(&self, text: &[u8], patterns: &[ClassPattern], most: usize)
-    -> Result<Vec<FoundEnd>, EngineError>;
+    fn scan(
+        &self,
+        text: &PackedText,
+        patterns: &[ClassPattern],
+        most: usize,
+    ) -> Result<Vec<FoundEnd>, EngineError>;
     /// All ends without edits of the patterns that have words, in any order, and the patterns that have none. If there
     /// are more than `most` ends, more than `most` of them.
-    fn look_up(&self, text: &[u8], patterns: &[Vec<u8>], most: usize) -> Result<LookUp, EngineError>;
+    fn look_up(&self, text: &PackedText, patterns: &[Vec<u8>], most: usize) -> Result<LookUp, EngineError>;
 }
 
 /// A GPU that sweeps patterns over texts, and looks them up.
@@ -57,14 +62,14 @@ impl ScanDevice for OnCard {
 
     fn scan(
         &self,
-        text: &[u8],
+        text: &PackedText,
         patterns: &[ClassPattern],
         most: usize,
     ) -> Result<Vec<FoundEnd>, EngineError> {
         self.sweeps.scan(text, patterns, most)
     }
 
-    fn look_up(&self, text: &[u8], patterns: &[Vec<u8>], most: usize) -> Result<LookUp, EngineError> {
+    fn look_up(&self, text: &PackedText, patterns: &[Vec<u8>], most: usize) -> Result<LookUp, EngineError> {
         self.words.ends(text, patterns, most)
     }
 }
@@ -113,7 +118,7 @@ impl<D: ScanDevice> GpuScan<D> {
             return on_cores();
         }
         let wanted = |&place: &u32| wanted(&patterns[place as usize], rule);
-        match self.device.scan(text, &chosen.iter().map(wanted).collect::<Vec<_>>(), room.left()) {
+        match self.device.scan(text.planes(), &chosen.iter().map(wanted).collect::<Vec<_>>(), room.left()) {
             Ok(found) => {
                 room.take(found.len());
                 let end = |FoundEnd { pattern, end, edits }| PatternEnd {
@@ -139,7 +144,7 @@ impl<D: ScanDevice> GpuScan<D> {
         if self.is_lost() {
             return Ok(None);
         }
-        match self.device.look_up(text, patterns, room.left()) {
+        match self.device.look_up(text.planes(), patterns, room.left()) {
             Ok(found) => {
                 room.take(found.ends.len());
                 Ok(Some(found))
@@ -216,11 +221,11 @@ mod tests {
             "GPU of a test".to_string()
         }
 
-        fn scan(&self, _: &[u8], _: &[ClassPattern], _: usize) -> Result<Vec<FoundEnd>, EngineError> {
+        fn scan(&self, _: &PackedText, _: &[ClassPattern], _: usize) -> Result<Vec<FoundEnd>, EngineError> {
             Err(EngineError::Lost("pulled out".to_string()))
         }
 
-        fn look_up(&self, _: &[u8], _: &[Vec<u8>], _: usize) -> Result<LookUp, EngineError> {
+        fn look_up(&self, _: &PackedText, _: &[Vec<u8>], _: usize) -> Result<LookUp, EngineError> {
             Err(EngineError::Lost("pulled out".to_string()))
         }
     }

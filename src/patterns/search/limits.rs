@@ -9,31 +9,7 @@
 //! If a state failed with `s` substitutions so far, it also fails with more.
 
 use super::align::{Aligned, PatternStep, runs, step_of};
-
-/// Maximum total of edits if single kinds are limited: the work grows with its cube.
-pub const MOST_LIMITED: u32 = 32;
-
-/// Maximum number of edits of each kind.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct EditLimits {
-    pub insertions: u32,
-    pub deletions: u32,
-    pub substitutions: u32,
-    /// Insertions and deletions together.
-    pub gaps: u32,
-}
-
-impl EditLimits {
-    /// The limits of insertions, deletions, substitutions, and insertions and deletions together; `None` if they add
-    /// nothing to the limit of `most` edits.
-    pub fn of_kinds(most: u32, indels: bool, kinds: [Option<u32>; 4]) -> Option<EditLimits> {
-        let [ins, del, substitutions, gaps] = kinds.map(|limit| limit.unwrap_or(most).min(most));
-        // Without gaps, a limit on substitutions is a limit on all edits.
-        let (insertions, deletions) = if indels { (ins, del) } else { (0, 0) };
-        let says_no_more = substitutions == most && (!indels || [insertions, deletions, gaps] == [most; 3]);
-        (!says_no_more).then_some(EditLimits { insertions, deletions, substitutions, gaps })
-    }
-}
+use crate::terms::options::EditLimits;
 
 /// Edits so far.
 #[derive(Clone, Copy, Default)]

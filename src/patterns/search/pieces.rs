@@ -5,10 +5,11 @@
 //! A pattern is one word of its bases' low bits and one of their high bits, so each comparison with a candidate takes a
 //! few operations. The candidates of a piece are stored back to back, and the compiler vectorizes the comparison.
 
-use super::planes::Planes;
 use super::room::{EndCapacity, ThreadEnds};
 use super::{MatchRule, PatternEnd};
 use crate::engine::cpu::simd::{Bits, InstructionSet, Kernel, Simd};
+use crate::patterns::sliced::packed::PackedText;
+use crate::patterns::tables::BucketTable;
 use crate::terms::casts::{low_u32, to_i32, to_u32, to_usize};
 use rayon::prelude::*;
 use std::ops::Range;
@@ -47,14 +48,20 @@ struct PieceIndex {
 /// Patterns indexed by one piece.
 #[derive(Debug)]
 struct PieceTable {
+    key: PieceKey,
+    /// The patterns, by the hash of the piece.
+    patterns: BucketTable<u32>,
+    /// The words of these patterns.
+    words: Vec<u64>,
+}
+
+/// A piece of the words of patterns.
+#[derive(Debug)]
+struct PieceKey {
     /// Interval of the piece in the patterns.
     piece: Range<usize>,
     /// Right shift of the hash; `None` if the table is indexed by the piece itself.
     shift: Option<u32>,
-    /// Offset of the first pattern of each hash.
-    starts: Vec<u32>,
-    words: Vec<u64>,
-    patterns: Vec<u32>,
 }
 
 /// Patterns indexed by their pieces, for a number of edits.
@@ -158,7 +165,7 @@ impl PatternPieces {
     pub fn is_of(&self, patterns: &[Vec<u8>], rule: &MatchRule) -> bool {
         let is_same = |cut: &PieceIndex| {
             let table = &cut.tables[0];
-            table.words.par_iter().zip(&table.patterns).all(|(&word, &number)| {
+            table.words.par_iter().zip(&table.patterns.entries).all(|(&word, &number)| {
                 let pattern = &patterns[number as usize];
                 pattern.len() == cut.len && word_of(pattern) == Some(word)
             })
@@ -168,14 +175,14 @@ impl PatternPieces {
     }
 
     /// The ends of all indexed patterns, in any order.
-    pub fn scan(&self, set: InstructionSet, text: &[u8], room: &EndCapacity) -> Vec<PatternEnd> {
+    pub fn scan(&self, set: InstructionSet, text: &PackedText, room: &EndCapacity) -> Vec<PatternEnd> {
         let stretches = text.len().div_ceil(STRETCH);
-        let look = |planes: &mut Planes, (cut, stretch): (&PieceIndex, usize)| {
-            set.run(PieceLookup { cut, edits: self.edits, text, first: stretch * STRETCH, planes, room })
+        let look = |(cut, stretch): (&PieceIndex, usize)| {
+            set.run(PieceLookup { cut, edits: self.edits, text, first: stretch * STRETCH, room })
         };
         let all =
             self.cuts.par_iter().flat_map(|cut| (0..stretches).into_par_iter().map(move |at| (cut, at)));
-        all.map_init(Planes::default, look).flatten_iter().collect()
+        all.flat_map_iter(look).collect()
     }
 }
 
@@ -190,33 +197,17 @@ impl PieceTable {
     fn new(piece: Range<usize>, words: &[(u64, u32)]) -> PieceTable {
         let wanted = (2 * words.len()).next_power_of_two().ilog2().clamp(FEWEST_BITS, MOST_BITS);
         let letters = to_u32(piece.len());
-        let shift = (wanted < 2 * letters).then(|| u32::BITS - wanted);
-        let hashes = 1usize << wanted.min(2 * letters);
-        let mut table = PieceTable {
-            piece,
-            shift,
-            starts: vec![0; hashes + 1],
-            words: vec![0; words.len()],
-            patterns: vec![0; words.len()],
-        };
-        // A counting sort by the hash.
-        for &(word, _) in words {
-            let hash = table.hash(word);
-            table.starts[hash + 1] += 1;
-        }
-        for at in 1..table.starts.len() {
-            table.starts[at] += table.starts[at - 1];
-        }
-        let mut next = table.starts.clone();
-        for &(word, pattern) in words {
-            let hash = table.hash(word);
-            let place = next[hash] as usize;
-            (table.words[place], table.patterns[place]) = (word, pattern);
-            next[hash] += 1;
-        }
-        table
+        let key = PieceKey { piece, shift: (wanted < 2 * letters).then(|| u32::BITS - wanted) };
+        let mut patterns = BucketTable::new(1 << wanted.min(2 * letters), |call| {
+            (0..).zip(words).for_each(|(at, &(word, _))| call(key.hash(word), at));
+        });
+        let (sorted, numbers) = patterns.entries.iter().map(|&at: &u32| words[at as usize]).unzip();
+        patterns.entries = numbers;
+        PieceTable { key, patterns, words: sorted }
     }
+}
 
+impl PieceKey {
     /// Mask of the piece in a word of bases.
     #[inline(always)]
     fn mask(&self) -> u32 {
@@ -240,9 +231,8 @@ impl PieceTable {
 struct PieceLookup<'a> {
     cut: &'a PieceIndex,
     edits: usize,
-    text: &'a [u8],
+    text: &'a PackedText,
     first: usize,
-    planes: &'a mut Planes,
     room: &'a EndCapacity,
 }
 
@@ -262,29 +252,27 @@ impl Kernel for PieceLookup<'_> {
 impl PieceLookup<'_> {
     #[inline(always)]
     fn within<const EDITS: usize, S: Bits>(self, simd: S) -> Vec<PatternEnd> {
-        let PieceLookup { cut, text, first, planes, room, .. } = self;
+        let PieceLookup { cut, text, first, room, .. } = self;
         let mut ends = ThreadEnds::new(room);
         let places = (text.len() + 1).saturating_sub(first + cut.len).min(STRETCH);
         if ends.are_too_many() || places == 0 {
             return Vec::new();
         }
-        planes.fill(simd, &text[first..first + places + cut.len - 1]);
         let all = u32::MAX >> (MOST_LETTERS - cut.len);
         let mut near: [(u64, u32, Range<usize>); BATCH] = std::array::from_fn(|_| (0, 0, 0..0));
         for (number, table) in cut.tables.iter().enumerate() {
-            let (mask, before) = (table.mask(), &cut.tables[..number]);
+            let (mask, before) = (table.key.mask(), &cut.tables[..number]);
             for begin in (0..places).step_by(BATCH) {
                 let batch = begin..places.min(begin + BATCH);
                 for (at, named) in batch.clone().zip(&mut near) {
-                    let window = planes.window(at);
+                    let window = text.window(first + at);
                     let word = window.low & u64::from(u32::MAX) | window.high << MOST_LETTERS;
                     let other = low_u32(window.other) & all;
-                    let hash = table.hash(word);
-                    let start = table.starts[hash] as usize;
+                    let mut bucket = table.patterns.range(table.key.hash(word));
                     // No pattern has a piece with a character that is no base.
-                    let end = if other & mask == 0 { table.starts[hash + 1] as usize } else { start };
-                    simd.prefetch(bytemuck::cast_slice(&table.words[start..end]));
-                    *named = (word, other, start..end);
+                    bucket.end = if other & mask == 0 { bucket.end } else { bucket.start };
+                    simd.prefetch(bytemuck::cast_slice(&table.words[bucket.clone()]));
+                    *named = (word, other, bucket);
                 }
                 for (at, (word, other, named)) in batch.zip(&near) {
                     let differ = |own: u64| {
@@ -295,11 +283,11 @@ impl PieceLookup<'_> {
                         let differ = differ(table.words[place]);
                         // If several pieces have no mismatch, only the first reports the hit.
                         let is_first =
-                            differ & mask == 0 && before.iter().all(|table| differ & table.mask() != 0);
+                            differ & mask == 0 && before.iter().all(|table| differ & table.key.mask() != 0);
                         if is_first && differ.count_ones() as usize <= EDITS {
                             let end = to_u32(first + at + cut.len);
                             ends.push(PatternEnd {
-                                pattern: table.patterns[place],
+                                pattern: table.patterns.entries[place],
                                 end,
                                 edits: differ.count_ones(),
                             });

@@ -5,10 +5,9 @@
 //! The edits of a guide at a site are the minimum over stretches that begin there, and do not depend on how the site
 //! was found. So the anchors ([`super::anchors`]) equal those derived from a scan's ends.
 //!
-//! - `planes` stores the bases of a stretch as bits, in either direction, and finds the sites.
 //! - `seeds` computes the words at a site with which a part of a guide may have few edits.
 //! - `guides` chooses seeds by their cost, and compares a guide with a site.
-//! - `look` processes a stretch: sites, words, guides.
+//! - `look` processes a stretch, packed in either direction: sites, words, guides.
 //!
 //! If there are many sites, or if words lead to many guides, a sweep costs less. A stretch with too many of them, and
 //! any pattern for which a sweep costs less from the start, is scanned by an [`EndScan`], whose ends give the anchors.

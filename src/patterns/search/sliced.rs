@@ -4,6 +4,7 @@
 //! `tile` converts a stretch of text to such vectors, once for all patterns; `sweep` runs the recurrence over them.
 //! Chunks overlap by the longest span of a hit less one base, so that every end is found once, with its true edits.
 
+mod hamming;
 mod sweep;
 mod tile;
 
@@ -56,7 +57,13 @@ impl SlicedScan {
         }
         let spare = || self.spare.lock().unwrap_or_else(PoisonError::into_inner);
         let mut tile = spare().pop().unwrap_or_default();
-        self.set.run(TileFill { tile: &mut tile, shape, text, first, classes: classes(patterns) });
+        self.set.run(TileFill {
+            tile: &mut tile,
+            shape,
+            text: text.planes(),
+            first,
+            classes: classes(patterns),
+        });
         let sweep = |(run, patterns): (usize, &[Vec<u8>])| {
             let first = to_u32(run * RUN);
             self.set.run(TileSweep { tile: &tile, shape, patterns, first, rule, room })

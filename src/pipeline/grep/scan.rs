@@ -3,19 +3,19 @@
 use super::sought::{WordsOrPatterns, patterns};
 use crate::engine::cpu::simd::InstructionSet;
 use crate::engine::gpu::Card;
-use crate::patterns::dictionary::numbers::SharedCounters;
-use crate::patterns::dictionary::words::GivenWords;
-use crate::patterns::dictionary::{self, Dictionary, gpu::GpuWordScan};
-use crate::patterns::grep::gpu::{self, GpuLineScan};
-use crate::patterns::grep::pattern::{GrepPattern, PatternSyntax};
-use crate::patterns::grep::plain;
-use crate::patterns::grep::select::{LineCollector, Span};
-use crate::patterns::grep::sliced::SlicedLineScan;
+use crate::patterns::lines::dictionary::numbers::SharedCounters;
+use crate::patterns::lines::dictionary::words::GivenWords;
+use crate::patterns::lines::dictionary::{self, Dictionary, gpu::GpuWordScan};
+use crate::patterns::lines::gpu::{self, GpuLineScan};
+use crate::patterns::lines::pattern::{GrepPattern, PatternSyntax};
+use crate::patterns::lines::plain;
+use crate::patterns::lines::select::{LineCollector, Span};
+use crate::patterns::lines::sliced::SlicedLineScan;
 use crate::patterns::scan::bitap::{Pending, TextEnds};
 use crate::patterns::search::MatchRule;
 use crate::pipeline::{Reporter, device};
 use crate::terms::error::{EngineError, Error, Result};
-use crate::terms::options::{GrepDevice, GrepOptions, GrepOutput, GrepPlace};
+use crate::terms::options::{GrepDevice, GrepOptions, GrepOutput, OccurrenceRule, WordPosition};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -37,7 +37,7 @@ pub enum LineScan {
     /// A dictionary, with the block size in bytes.
     Words(Box<Dictionary>, usize),
     GpuWords(Box<GpuWordScan>),
-    PlainWords(GivenWords, dictionary::OccurrenceRule),
+    PlainWords(GivenWords, OccurrenceRule),
 }
 
 /// Matches that a device has found in a block.
@@ -79,15 +79,7 @@ impl LineScan {
     }
 
     fn of_words(options: &GrepOptions, words: GivenWords, reporter: &dyn Reporter) -> Result<LineScan> {
-        let rule = dictionary::OccurrenceRule {
-            place: match options.place {
-                GrepPlace::Anywhere => dictionary::WordPosition::Anywhere,
-                GrepPlace::Start => dictionary::WordPosition::Start,
-                GrepPlace::Line => dictionary::WordPosition::Line,
-            },
-            whole_words: options.whole_words,
-            any_case: options.any_case,
-        };
+        let rule = options.rule;
         let set = match &options.device {
             GrepDevice::Plain => return Ok(LineScan::PlainWords(words, rule)),
             GrepDevice::Cpu(name) => device::instruction_set(name.as_deref())?,
@@ -210,7 +202,7 @@ fn are_looked_up(options: &GrepOptions, words: &GivenWords) -> bool {
 
 /// Whether the options require a dictionary.
 fn needs_words(options: &GrepOptions) -> bool {
-    options.whole_words || options.place != GrepPlace::Anywhere || needs_places(options)
+    options.rule.whole_words || options.rule.place != WordPosition::Anywhere || needs_places(options)
 }
 
 /// Whether the output needs the positions of matches in lines.
@@ -224,7 +216,7 @@ fn card(name: Option<&str>) -> Result<Arc<Card>> {
 }
 
 fn own_patterns(options: &GrepOptions, words: &GivenWords) -> Result<Vec<GrepPattern>> {
-    let reading = PatternSyntax { literal: true, any_case: options.any_case };
+    let reading = PatternSyntax { literal: true, any_case: options.rule.any_case };
     patterns(words, reading).map_err(|fault| Error::Usage(format!("{}; {}", fault.problem, fault.remedy)))
 }
 

@@ -2,10 +2,10 @@
 
 use super::PIECE;
 use crate::input::reader::{LineBlock, LineReader};
-use crate::patterns::dictionary::words::GivenWords;
-use crate::patterns::grep::NEWLINE;
-use crate::patterns::grep::pattern::{GrepPattern, PatternError, PatternSyntax, is_literal};
-use crate::patterns::grep::select;
+use crate::patterns::lines::NEWLINE;
+use crate::patterns::lines::dictionary::words::GivenWords;
+use crate::patterns::lines::pattern::{GrepPattern, PatternError, PatternSyntax, is_literal};
+use crate::patterns::lines::select;
 use crate::terms::error::{Error, Place, Result};
 use crate::terms::options::{GrepOptions, GrepPatterns};
 use std::path::PathBuf;
@@ -26,7 +26,7 @@ enum PatternRefusal {
 impl WordsOrPatterns {
     /// Reads the given patterns.
     pub fn read(options: &GrepOptions) -> Result<WordsOrPatterns> {
-        let reading = PatternSyntax { literal: options.literal, any_case: options.any_case };
+        let reading = PatternSyntax { literal: options.literal, any_case: options.rule.any_case };
         let mut sought = match options.max_edits {
             0 => WordsOrPatterns::Words(GivenWords::default()),
             _ => WordsOrPatterns::Patterns(Vec::new()),

@@ -4,10 +4,10 @@ use super::counts::MOST_EDITS;
 use crate::input::reader::{Text, read_patterns};
 use crate::patterns::search::MatchRule;
 use crate::patterns::search::hits::HitOptions;
-use crate::patterns::search::limits::MOST_LIMITED;
 use crate::patterns::search::pam::{Pam, PamSide};
 use crate::patterns::search::pattern::SearchPattern;
 use crate::terms::error::{Error, Result};
+use crate::terms::options::MOST_LIMITED;
 use crate::terms::options::{PamChoice, PatternSource, SearchFormat, SearchOptions};
 use std::collections::HashSet;
 

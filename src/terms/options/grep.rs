@@ -16,13 +16,10 @@ pub struct GrepOptions {
     pub indels: bool,
     /// Every character of a pattern stands for itself.
     pub literal: bool,
-    /// Case is ignored.
-    pub any_case: bool,
     /// Reports the lines that do not match.
     pub invert: bool,
-    /// Only occurrences with no letter, digit or `_` beside them.
-    pub whole_words: bool,
-    pub place: GrepPlace,
+    /// Which occurrences of words count. Patterns observe its `any_case` alone.
+    pub rule: OccurrenceRule,
     /// Writes the file name before each line.
     pub names: bool,
     /// Writes the line number before each line.
@@ -45,13 +42,24 @@ pub enum GrepPatterns {
     File(PathBuf),
 }
 
-/// Where in a line a pattern must match.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum GrepPlace {
+/// The rule that decides which occurrences of a word count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OccurrenceRule {
+    pub place: WordPosition,
+    /// Only occurrences with no ASCII letter, digit or `_` directly before or after them in their line.
+    pub whole_words: bool,
+    /// Compares ASCII without regard to case.
+    pub any_case: bool,
+}
+
+/// Position in a line at which a word counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WordPosition {
+    #[default]
     Anywhere,
-    /// The line begins with it.
+    /// The line begins with the word.
     Start,
-    /// It is the whole line.
+    /// The line equals the word.
     Line,
 }
 

@@ -4,6 +4,31 @@ use super::{Circular, PageOptions, ReadRules, SearchColumn, Share};
 use crate::terms::alignment::Strands;
 use std::path::{Path, PathBuf};
 
+/// Maximum total of edits if single kinds are limited: the work grows with its cube.
+pub const MOST_LIMITED: u32 = 32;
+
+/// Maximum number of edits of each kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EditLimits {
+    pub insertions: u32,
+    pub deletions: u32,
+    pub substitutions: u32,
+    /// Insertions and deletions together.
+    pub gaps: u32,
+}
+
+impl EditLimits {
+    /// The limits of insertions, deletions, substitutions, and insertions and deletions together; `None` if they add
+    /// nothing to the limit of `most` edits.
+    pub fn of_kinds(most: u32, indels: bool, kinds: [Option<u32>; 4]) -> Option<EditLimits> {
+        let [ins, del, substitutions, gaps] = kinds.map(|limit| limit.unwrap_or(most).min(most));
+        // Without gaps, a limit on substitutions is a limit on all edits.
+        let (insertions, deletions) = if indels { (ins, del) } else { (0, 0) };
+        let says_no_more = substitutions == most && (!indels || [insertions, deletions, gaps] == [most; 3]);
+        (!says_no_more).then_some(EditLimits { insertions, deletions, substitutions, gaps })
+    }
+}
+
 /// Options of `swalign search`, all resolved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SearchOptions {
@@ -20,9 +45,8 @@ pub struct SearchOptions {
     pub edits_by_rate: Option<u32>,
     /// Whether insertions and deletions are edits.
     pub indels: bool,
-    /// Maximum numbers of insertions, of deletions, of substitutions, and of insertions and deletions together, if one
-    /// of them is below `max_edits`.
-    pub limits: Option<[u32; 4]>,
+    /// Limits of single kinds of edits, if one of them is stricter than `max_edits`.
+    pub limits: Option<EditLimits>,
     /// The PAM next to a hit.
     pub pam: Option<PamChoice>,
     /// Gap characters of FASTA are removed.

@@ -1,6 +1,6 @@
 //! Vectors as arrays of 16 bytes: the compiler turns the loops over their lanes into SSE or NEON.
 
-use super::{Bits, Calls, Kernel, KernelPart, Lane, MatrixRow, Rows, Stretches, Stripes, Vectors};
+use super::{Bits, Calls, Kernel, KernelPart, Lane, MatrixRow, Rows, Stripes, Vectors};
 use crate::terms::alphabet::CODES;
 
 /// An array like `$like` whose lane `$k` is `$lane`. It is a plain loop, because the compiler has to inline closures wherever
@@ -218,27 +218,5 @@ impl<C: Calls> Bits for Arrays<C> {
             lowest.wrapping_mul(0x0102_0408_1020_4080) >> 56
         };
         eights.iter().rev().fold(0, |bits, eight| bits << 8 | gathered(eight))
-    }
-}
-
-impl<C: Calls> Stretches for Arrays<C> {
-    #[inline(always)]
-    fn letters(self, text: &[u8], places: Self::V) -> Self::V {
-        places.map(|place| super::four_letters(text, place as u32 as usize) as i32)
-    }
-
-    #[inline(always)]
-    fn next_letters(self, letters: Self::V) -> Self::V {
-        letters.map(|letters| (letters as u32 >> 8) as i32)
-    }
-
-    #[inline(always)]
-    fn entries(self, table: &[u32; CODES], codes: Self::V) -> Self::V {
-        codes.map(|code| table[code as usize % CODES] as i32)
-    }
-
-    #[inline(always)]
-    fn have_all(self, a: Self::V, mask: Self::V) -> u32 {
-        (0..4).map(|k| u32::from(a[k] & mask[k] == mask[k]) << k).sum()
     }
 }

@@ -1,7 +1,6 @@
 //! AVX2: vectors of 32 bytes. A mask sets all bits of a lane.
 
-use super::{Bits, Calls, Kernel, KernelPart, MatrixRow, Rows, Stretches, Stripes, Vectors};
-use crate::terms::alphabet::CODES;
+use super::{Bits, Calls, Kernel, KernelPart, MatrixRow, Rows, Stripes, Vectors};
 use bytemuck::cast;
 use std::arch::x86_64::*;
 
@@ -312,48 +311,5 @@ impl Bits for Avx2 {
             (_mm256_movemask_epi8(low) as u32, _mm256_movemask_epi8(high) as u32)
         };
         u64::from(high) << 32 | u64::from(low)
-    }
-}
-
-impl Stretches for Avx2 {
-    #[inline(always)]
-    fn letters(self, text: &[u8], places: __m256i) -> __m256i {
-        // SAFETY: `self` proves AVX2, and positions outside the text are not read.
-        unsafe {
-            let end = _mm256_set1_epi32(text.len().saturating_sub(3).min(i32::MAX as usize) as i32);
-            let inside = _mm256_andnot_si256(
-                _mm256_cmpgt_epi32(_mm256_setzero_si256(), places),
-                _mm256_cmpgt_epi32(end, places),
-            );
-            _mm256_mask_i32gather_epi32::<1>(_mm256_setzero_si256(), text.as_ptr().cast(), places, inside)
-        }
-    }
-
-    #[inline(always)]
-    fn next_letters(self, letters: __m256i) -> __m256i {
-        operation!(self, _mm256_srli_epi32::<8>(letters))
-    }
-
-    /// Permutations take three bits of a code; the fourth and the fifth choose among four by the signs.
-    #[inline(always)]
-    fn entries(self, table: &[u32; CODES], codes: __m256i) -> __m256i {
-        let [a, b, c, d]: [__m256i; 4] = cast(*table);
-        operation!(self, {
-            let fourth = _mm256_castsi256_ps(_mm256_slli_epi32::<28>(codes));
-            let fifth = _mm256_castsi256_ps(_mm256_slli_epi32::<27>(codes));
-            let a = _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(a, codes));
-            let b = _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(b, codes));
-            let c = _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(c, codes));
-            let d = _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(d, codes));
-            let low = _mm256_blendv_ps(a, b, fourth);
-            let high = _mm256_blendv_ps(c, d, fourth);
-            _mm256_castps_si256(_mm256_blendv_ps(low, high, fifth))
-        })
-    }
-
-    #[inline(always)]
-    fn have_all(self, a: __m256i, mask: __m256i) -> u32 {
-        let equal = operation!(self, _mm256_cmpeq_epi32(_mm256_and_si256(a, mask), mask));
-        operation!(self, _mm256_movemask_ps(_mm256_castsi256_ps(equal))) as u32
     }
 }

@@ -1,7 +1,6 @@
 //! AVX-512 with BW: vectors of 64 bytes, conditions in mask registers.
 
-use super::{Bits, Calls, Kernel, KernelPart, MatrixRow, Rows, Stretches, Stripes, Vectors};
-use crate::terms::alphabet::CODES;
+use super::{Bits, Calls, Kernel, KernelPart, MatrixRow, Rows, Stripes, Vectors};
 use bytemuck::cast;
 use std::arch::x86_64::*;
 
@@ -308,34 +307,5 @@ impl Bits for Avx512 {
     fn bits_of<const BIT: u32>(self, bytes: &[u8; 64]) -> u64 {
         let bytes: __m512i = cast(*bytes);
         operation!(self, _mm512_test_epi8_mask(bytes, _mm512_set1_epi8(1 << BIT)))
-    }
-}
-
-impl Stretches for Avx512 {
-    #[inline(always)]
-    fn letters(self, text: &[u8], places: __m512i) -> __m512i {
-        // SAFETY: `self` proves the features, and positions after the text are not read.
-        unsafe {
-            let end = text.len().saturating_sub(3).min(i32::MAX as usize) as i32;
-            let inside = _mm512_cmplt_epu32_mask(places, _mm512_set1_epi32(end));
-            _mm512_mask_i32gather_epi32::<1>(_mm512_setzero_si512(), inside, places, text.as_ptr().cast())
-        }
-    }
-
-    #[inline(always)]
-    fn next_letters(self, letters: __m512i) -> __m512i {
-        operation!(self, _mm512_srli_epi32::<8>(letters))
-    }
-
-    #[inline(always)]
-    fn entries(self, table: &[u32; CODES], codes: __m512i) -> __m512i {
-        let [low, high]: [__m512i; 2] = cast(*table);
-        operation!(self, _mm512_permutex2var_epi32(low, codes, high))
-    }
-
-    #[inline(always)]
-    fn have_all(self, a: __m512i, mask: __m512i) -> u32 {
-        let none = operation!(self, _mm512_test_epi32_mask(_mm512_andnot_si512(a, mask), mask));
-        u32::from(!none)
     }
 }

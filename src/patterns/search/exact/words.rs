@@ -6,6 +6,7 @@
 //! for characters that are no base, so no word contains it.
 
 use crate::patterns::search::pattern::ANY;
+use crate::patterns::tables::{BucketTable, HashBits};
 use crate::terms::casts::to_u32;
 use bytemuck::{Pod, Zeroable};
 
@@ -28,7 +29,6 @@ const MOST_WORDS: usize = 64;
 /// Minimum number of bits of the first level per word, unless `MOST_BITS` limits it; the largest first level still fits
 /// in a core's second-level cache.
 const BITS_OF_WORD: usize = 32;
-const FEWEST_BITS: u32 = 12;
 const MOST_BITS: u32 = 23;
 
 const fn shape(letters: usize, step: usize) -> WordShape {
@@ -108,59 +108,33 @@ pub struct WordEntry {
 #[derive(Debug)]
 pub struct PatternWordTable {
     pub shape: WordShape,
-    /// The first level: one bit for each hash prefix that some word has.
-    bits: Vec<u64>,
-    bits_shift: u32,
-    /// The second level: offset of the entries of each hash prefix.
-    starts: Vec<u32>,
-    starts_shift: u32,
-    entries: Vec<WordEntry>,
+    bits: HashBits,
+    shift: u32,
+    entries: BucketTable<WordEntry>,
 }
 
 impl PatternWordTable {
-    /// Builds the table from `count` entries. `for_each` is called twice, which avoids a temporary copy of the entries.
+    /// Builds the table from `count` entries, with which `for_each` calls its argument.
     fn new(shape: WordShape, count: usize, for_each: impl Fn(&mut dyn FnMut(WordEntry))) -> PatternWordTable {
-        let wanted = (count * BITS_OF_WORD).next_power_of_two().ilog2();
-        let bits_shift = u32::BITS - wanted.clamp(FEWEST_BITS, MOST_BITS);
-        let starts_shift = u32::BITS - count.next_power_of_two().ilog2().clamp(1, MOST_BITS);
-        let mut table = PatternWordTable {
-            shape,
-            bits: vec![0; (1 << (u32::BITS - bits_shift)) / 64],
-            bits_shift,
-            starts: vec![0; (1 << (u32::BITS - starts_shift)) + 1],
-            starts_shift,
-            entries: vec![WordEntry::zeroed(); count],
-        };
-        // A counting sort by the upper bits of the hash.
-        for_each(&mut |entry| {
-            let bit = entry.hash >> bits_shift;
-            table.bits[bit as usize / 64] |= 1 << (bit % 64);
-            table.starts[(entry.hash >> starts_shift) as usize + 1] += 1;
+        let shift = u32::BITS - count.next_power_of_two().ilog2().clamp(1, MOST_BITS);
+        let mut bits = HashBits::with_room(count, BITS_OF_WORD, MOST_BITS);
+        for_each(&mut |entry| bits.insert(entry.hash));
+        let entries = BucketTable::new(1 << (u32::BITS - shift), |call| {
+            for_each(&mut |entry| call((entry.hash >> shift) as usize, entry));
         });
-        for at in 1..table.starts.len() {
-            table.starts[at] += table.starts[at - 1];
-        }
-        let mut next = table.starts.clone();
-        for_each(&mut |entry| {
-            let next = &mut next[(entry.hash >> starts_shift) as usize];
-            table.entries[*next as usize] = entry;
-            *next += 1;
-        });
-        table
+        PatternWordTable { shape, bits, shift, entries }
     }
 
     /// 1 if a word with this hash may exist, otherwise 0.
     #[inline(always)]
     pub fn may_have(&self, hash: u32) -> usize {
-        let bit = hash >> self.bits_shift;
-        (self.bits[bit as usize / 64] >> (bit % 64) & 1) as usize
+        self.bits.may_have(hash)
     }
 
     /// A bucket that contains all entries with this hash.
     #[inline(always)]
     pub fn near(&self, hash: u32) -> &[WordEntry] {
-        let at = (hash >> self.starts_shift) as usize;
-        &self.entries[self.starts[at] as usize..self.starts[at + 1] as usize]
+        self.entries.get((hash >> self.shift) as usize)
     }
 }
 

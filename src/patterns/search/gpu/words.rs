@@ -4,8 +4,10 @@ use crate::engine::gpu::Card;
 use crate::patterns::scan::bases::{BaseEnd, BasePatterns, BaseScan, BaseWord, BaseWords};
 use crate::patterns::search::PatternEnd;
 use crate::patterns::search::exact::words::{Classes, Entered, PatternWord, entered};
+use crate::patterns::sliced::packed::PackedText;
 use crate::terms::casts::to_u32;
 use crate::terms::error::EngineError;
+use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -77,7 +79,7 @@ impl WordsOnCard {
     }
 
     /// All ends of the patterns that have words; if there are more than `most`, more than `most` of them.
-    pub fn ends(&self, text: &[u8], patterns: &[Vec<u8>], most: usize) -> Result<LookUp, EngineError> {
+    pub fn ends(&self, text: &PackedText, patterns: &[Vec<u8>], most: usize) -> Result<LookUp, EngineError> {
         let known = self.known(patterns)?;
         let mut ends = Vec::new();
         let (mut first, mut letters) = (0, self.text.max(1));
@@ -85,7 +87,7 @@ impl WordsOnCard {
             let end = text.len().min(first + letters);
             // A pattern that ends in a part may begin before it.
             let begin = (first + 1).saturating_sub(known.longest);
-            match self.ends_in(&text[begin..end], &known, most - ends.len()) {
+            match self.ends_in((text, begin..end), &known, most - ends.len()) {
                 Err(EngineError::OutOfMemory(_)) if end - first > LEAST_TEXT => letters = (end - first) / 2,
                 found => {
                     let own = found?.into_iter().filter(|found| found.end as usize > first - begin);
@@ -101,8 +103,13 @@ impl WordsOnCard {
         Ok(LookUp { ends, others: known.others.clone() })
     }
 
-    fn ends_in(&self, part: &[u8], known: &GpuPatterns, most: usize) -> Result<Vec<BaseEnd>, EngineError> {
-        let resident = self.scan.load(part)?;
+    fn ends_in(
+        &self,
+        (text, own): (&PackedText, Range<usize>),
+        known: &GpuPatterns,
+        most: usize,
+    ) -> Result<Vec<BaseEnd>, EngineError> {
+        let resident = self.scan.load(text, own)?;
         self.scan.ends(&resident, &known.on_device, most)
     }
 }

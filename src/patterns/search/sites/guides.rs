@@ -2,7 +2,7 @@
 
 use super::seeds::{MOST_LETTERS, Seed, SeedTable};
 use crate::patterns::search::pattern::BaseClass;
-use crate::patterns::search::planes::BasePlanes;
+use crate::patterns::sliced::packed::BasePlanes;
 use crate::terms::casts::{to_i32, to_u32, to_usize};
 
 /// Maximum length of a guide plus its edits, in bases: the bits of a window.

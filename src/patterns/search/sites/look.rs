@@ -7,7 +7,9 @@ use super::StrandSide;
 use super::guides::GuideGroup;
 use super::seeds::{SeedEntry, SeedTable};
 use crate::engine::cpu::simd::{Bits, Kernel, Simd};
-use crate::patterns::search::planes::{BasePlanes, Planes};
+use crate::patterns::search::pattern::{ANY, BaseClass};
+use crate::patterns::sliced::packed::{BasePlanes, PackedText};
+use crate::patterns::sliced::transpose::BLOCK;
 use crate::terms::casts::to_u32;
 use std::ops::Range;
 
@@ -17,8 +19,8 @@ const BATCH: usize = 256;
 /// Buffers that a thread reuses from stretch to stretch.
 #[derive(Debug, Default)]
 pub struct LookupBuffers {
-    planes: Planes,
-    turned: Planes,
+    planes: PackedText,
+    turned: PackedText,
     sites: Vec<u32>,
     passed: Vec<(u32, u32)>,
 }
@@ -47,7 +49,7 @@ pub struct GuideLookup<'a> {
 /// The sites of a side.
 struct SideSites<'a> {
     side: &'a StrandSide,
-    planes: &'a Planes,
+    planes: &'a PackedText,
     sites: &'a [u32],
     /// Offset of the planes in the text, then the length of the text.
     from: usize,
@@ -67,15 +69,15 @@ impl Kernel for GuideLookup<'_> {
         planes.fill(simd, &self.text[from..to]);
         let mut found = Vec::new();
         for side in self.sides {
-            let planes: &Planes = if side.backwards {
-                turned.turn(planes);
+            let planes: &PackedText = if side.backwards {
+                turned.fill_reversed(planes);
                 turned
             } else {
                 planes
             };
             sites.clear();
-            let places = side.places(&self.own, self.text.len(), (from, planes.letters()));
-            planes.for_each_site(&side.pam, places, |at| sites.push(to_u32(at)));
+            let places = side.places(&self.own, self.text.len(), (from, planes.padded()));
+            for_each_site(planes, &side.pam, places, |at| sites.push(to_u32(at)));
             self.most_sites = self.most_sites.checked_sub(sites.len())?;
             let sites = SideSites { side, planes, sites, from, text: self.text.len() };
             look(simd, self.group, &sites, passed, &mut self.most_guides, &mut found)?;
@@ -106,7 +108,7 @@ impl SideSites<'_> {
     fn place(&self, at: u32) -> (usize, usize) {
         match self.side.backwards {
             true => {
-                let end = self.from + self.planes.letters() - at as usize;
+                let end = self.from + self.planes.padded() - at as usize;
                 (end, end)
             }
             false => {
@@ -189,4 +191,42 @@ fn compare<S: Bits>(
         }
     }
     Some(())
+}
+
+/// Calls `call` with each of these positions that the PAM precedes. Every position must have at least the length of
+/// the PAM before it.
+#[inline(always)]
+fn for_each_site(text: &PackedText, pam: &[BaseClass], places: Range<usize>, mut call: impl FnMut(usize)) {
+    if places.is_empty() {
+        return;
+    }
+    let words = places.start / BLOCK..places.end.div_ceil(BLOCK);
+    for word in words {
+        let mut sites = u64::MAX;
+        for (back, &class) in (1..=pam.len()).rev().zip(pam) {
+            if class != ANY {
+                let before =
+                    if word > 0 { of_class(text.block(word - 1), class) >> (BLOCK - back) } else { 0 };
+                sites &= of_class(text.block(word), class) << back | before;
+            }
+        }
+        let first = word * BLOCK;
+        if first < places.start {
+            sites &= u64::MAX << (places.start - first);
+        }
+        if first + BLOCK > places.end {
+            sites &= u64::MAX >> (first + BLOCK - places.end);
+        }
+        while sites != 0 {
+            call(first + sites.trailing_zeros() as usize);
+            sites &= sites - 1;
+        }
+    }
+}
+
+/// Bases of a block that match a class other than N.
+#[inline(always)]
+fn of_class(BasePlanes { low, high, other }: BasePlanes, class: BaseClass) -> u64 {
+    let of = |base: u32, bits: u64| if class >> base & 1 == 1 { bits } else { 0 };
+    (of(0, !low & !high) | of(1, low & !high) | of(2, !low & high) | of(3, low & high)) & !other
 }

@@ -6,6 +6,7 @@
 //! is not among them, no stretch within the edits begins there.
 
 use crate::patterns::search::pattern::BaseClass;
+use crate::patterns::tables::BucketTable;
 use crate::terms::casts::{to_u8, to_u32};
 use bytemuck::{Pod, Zeroable};
 use rayon::prelude::*;
@@ -116,10 +117,8 @@ pub struct SeedTable {
     pub seed: Seed,
     /// One bit for each possible word, set if a guide has it.
     bits: Vec<u64>,
-    /// Offset of the entries of each hash.
-    starts: Vec<u32>,
     shift: u32,
-    entries: Vec<SeedEntry>,
+    entries: BucketTable<SeedEntry>,
 }
 
 impl SeedTable {
@@ -129,30 +128,14 @@ impl SeedTable {
             guides.par_iter().with_min_len(RUN).map(|guide| seed.words(guide).unwrap_or_default()).collect();
         let count: usize = words.iter().map(Vec::len).sum();
         let shift = u32::BITS - count.next_power_of_two().ilog2().clamp(1, 24);
-        let mut table = SeedTable {
-            seed,
-            bits: vec![0; (1usize << (2 * seed.letters)).div_ceil(64)],
-            starts: vec![0; (1 << (u32::BITS - shift)) + 1],
-            shift,
-            entries: vec![SeedEntry::zeroed(); count],
-        };
-        // A counting sort by the hash.
-        for &word in words.iter().flatten() {
-            table.bits[word as usize / 64] |= 1 << (word % 64);
-            table.starts[hash(word, shift) + 1] += 1;
-        }
-        for at in 1..table.starts.len() {
-            table.starts[at] += table.starts[at - 1];
-        }
-        let mut next = table.starts.clone();
-        for (guide, words) in (0..).zip(&words) {
-            for &word in words {
-                let next = &mut next[hash(word, shift)];
-                table.entries[*next as usize] = SeedEntry { word, guide };
-                *next += 1;
+        let mut bits = vec![0; (1usize << (2 * seed.letters)).div_ceil(64)];
+        words.iter().flatten().for_each(|&word| bits[word as usize / 64] |= 1 << (word % 64));
+        let entries = BucketTable::new(1 << (u32::BITS - shift), |call| {
+            for (guide, words) in (0..).zip(&words) {
+                words.iter().for_each(|&word| call(hash(word, shift), SeedEntry { word, guide }));
             }
-        }
-        table
+        });
+        SeedTable { seed, bits, shift, entries }
     }
 
     /// 1 if some guide has this word, otherwise 0.
@@ -164,8 +147,7 @@ impl SeedTable {
     /// A bucket that contains all entries of this word.
     #[inline(always)]
     pub fn near(&self, word: u32) -> &[SeedEntry] {
-        let hash = hash(word, self.shift);
-        &self.entries[self.starts[hash] as usize..self.starts[hash + 1] as usize]
+        self.entries.get(hash(word, self.shift))
     }
 }
 

@@ -1,12 +1,12 @@
 //! Sweeps patterns over a tile, with [`crate::patterns::sliced::myers`] or, without gaps, with
-//! [`crate::patterns::sliced::hamming`].
+//! [`super::hamming`].
 
+use super::hamming::{ADDENDS, sum, take_away};
 use super::tile::PlaneTile;
 use crate::engine::cpu::simd::{Bits, Kernel, Simd};
 use crate::patterns::search::room::{EndCapacity, ThreadEnds};
 use crate::patterns::search::{MatchRule, PatternEnd};
 use crate::patterns::sliced::chunks::TextDivision;
-use crate::patterns::sliced::hamming::{ADDENDS, sum, take_away};
 use crate::patterns::sliced::myers::{self, COLUMNS, Nowhere, constant, step, width};
 use crate::patterns::sliced::transpose::all_ones;
 use crate::terms::casts::{to_i64, to_u32};

@@ -1,20 +1,18 @@
 //! A stretch of text, transposed: one vector for each position in the chunks, with one bit per chunk.
 //!
-//! First the bits of the codes are gathered, 64 bases of a chunk per word. They are copied from the packed text or, for
-//! characters that are no bases, taken from the codes. Then blocks of 64 words are transposed, for as many chunks
-//! together as a vector has words.
+//! First the words of the packed text are gathered, 64 bases of a chunk per word. Then blocks of 64 words are transposed,
+//! for as many chunks together as a vector has words.
 
 use crate::engine::cpu::simd::{Bits, Kernel, Simd};
-use crate::patterns::search::NOTHING;
-use crate::patterns::search::codes::TextCodes;
 use crate::patterns::search::pattern::{ANY, CLASSES};
 use crate::patterns::sliced::chunks::TextDivision;
+use crate::patterns::sliced::packed::{BasePlanes, PackedText};
 use crate::patterns::sliced::transpose::{BLOCK, VectorBytes, all_ones, transpose_rows};
+use crate::terms::casts::to_isize;
 use bytemuck::{Pod, Zeroable, cast_slice, cast_slice_mut};
-use std::array::from_fn;
 
-/// Bits of a code: two of a base, one of [`crate::patterns::search::OTHER`], one of [`NOTHING`].
-const CODE_BITS: usize = 4;
+/// Bits of a character: two of a base, and one that says whether it is no base.
+const CODE_BITS: usize = 3;
 const BASE_BITS: usize = 2;
 
 /// The planes of a stretch of text. A plane has a vector for each column.
@@ -57,7 +55,7 @@ impl PlaneTile {
 pub struct TileFill<'a> {
     pub tile: &'a mut PlaneTile,
     pub shape: &'a TextDivision,
-    pub text: &'a TextCodes,
+    pub text: &'a PackedText,
     pub first: usize,
     /// The requested classes, one bit each.
     pub classes: u32,
@@ -76,7 +74,7 @@ impl Kernel for TileFill<'_> {
         for (class, plane) in tile.planes.iter_mut().enumerate() {
             plane.resize(if classes >> class & 1 == 1 { lines } else { 0 }, VectorBytes::zeroed());
         }
-        gather(simd, &mut tile.words, shape, text, first);
+        tile.words.gather(shape, text, first);
         make_planes(simd, tile, shape, classes);
     }
 }
@@ -96,73 +94,20 @@ impl CodeBits {
         (group * self.rare.len() + block) * self.group
     }
 
+    /// Gathers the bits of the codes, chunk by chunk.
     #[inline(always)]
-    fn put<S: Bits>(&mut self, simd: S, block: usize, chunk: usize, letters: &[u8; BLOCK]) {
-        let at = self.place(chunk / self.group, block) + chunk % self.group;
-        self.bits[0][at] = simd.bits_of::<0>(letters);
-        self.bits[1][at] = simd.bits_of::<1>(letters);
-        // `NOTHING` has this bit too.
-        let others = simd.bits_of::<2>(letters);
-        if others != 0 {
-            self.put_rare(block, at, others, simd.bits_of::<3>(letters));
-        }
-    }
-
-    /// Stores the words of a chunk of bases.
-    #[inline(always)]
-    fn put_packed(&mut self, chunk: usize, (low, high): (&[u64], &[u64])) {
-        let at = self.place(chunk / self.group, 0) + chunk % self.group;
-        let end = self.place(chunk / self.group + 1, 0);
-        let [lows, highs, ..] = &mut self.bits;
-        let lows = lows[at..end].chunks_mut(self.group);
-        let highs = highs[at..end].chunks_mut(self.group);
-        for ((lows, highs), (&low, &high)) in lows.zip(highs).zip(low.iter().zip(high)) {
-            (lows[0], highs[0]) = (low, high);
-        }
-    }
-
-    #[cold]
-    fn put_rare(&mut self, block: usize, at: usize, others: u64, nothings: u64) {
-        if !self.rare[block] {
-            self.rare[block] = true;
-            for group in 0..BLOCK {
-                let begin = self.place(group, block);
-                for bits in &mut self.bits[BASE_BITS..] {
-                    bits[begin..begin + self.group].fill(0);
-                }
-            }
-        }
-        self.bits[2][at] = others;
-        self.bits[3][at] = nothings;
-    }
-}
-
-/// Gathers the bits of the codes, chunk by chunk.
-#[inline(always)]
-fn gather<S: Bits>(simd: S, words: &mut CodeBits, shape: &TextDivision, text: &TextCodes, first: usize) {
-    words.reset(shape);
-    for chunk in 0..shape.lanes {
-        let start = first + chunk * shape.chunk;
-        let from = start.checked_sub(shape.before).filter(|from| from + shape.columns <= text.len());
-        if let Some(from) = from {
-            let own = from..from + shape.columns;
-            if let Some(packed) = text.words(own.clone()) {
-                words.put_packed(chunk, packed);
-                continue;
-            }
-            for (block, letters) in text[own].as_chunks::<BLOCK>().0.iter().enumerate() {
-                words.put(simd, block, chunk, letters);
-            }
-            continue;
-        }
-        let is_behind = start >= text.len() + shape.before;
-        for block in 0..shape.columns / BLOCK {
-            let letter = |column: usize| {
-                let place = (start + block * BLOCK + column).checked_sub(shape.before);
-                place.and_then(|place| text.get(place)).copied().unwrap_or(NOTHING)
-            };
-            let letters = if is_behind { [NOTHING; BLOCK] } else { from_fn(letter) };
-            words.put(simd, block, chunk, &letters);
+    fn gather(&mut self, shape: &TextDivision, text: &PackedText, first: usize) {
+        self.reset(shape);
+        let (group, blocks) = (self.group, self.rare.len());
+        for chunk in 0..shape.lanes {
+            let from = to_isize(first + chunk * shape.chunk) - to_isize(shape.before);
+            let own = self.place(chunk / group, 0) + chunk % group;
+            let [lows, highs, others] = &mut self.bits;
+            text.for_each_window(from, blocks, |block, BasePlanes { low, high, other }| {
+                let at = own + block * group;
+                (lows[at], highs[at], others[at]) = (low, high, other);
+                self.rare[block] |= other != 0;
+            });
         }
     }
 }
@@ -180,7 +125,7 @@ fn make_planes<S: Bits>(simd: S, tile: &mut PlaneTile, shape: &TextDivision, cla
                 false => rows.fill(S::B::zeroed()),
             }
         }
-        let [low, high, other, nothing] = &bits;
+        let [low, high, other] = &bits;
         let columns = block * BLOCK..(block + 1) * BLOCK;
         let [a, c, g, t] = &mut tile.bases;
         let [a, c, g, t]: [&mut [S::B]; 4] = [
@@ -201,8 +146,9 @@ fn make_planes<S: Bits>(simd: S, tile: &mut PlaneTile, shape: &TextDivision, cla
             let plane: &mut [S::B] = cast_slice_mut(&mut tile.planes[class]);
             let plane = &mut plane[columns.clone()];
             if class == usize::from(ANY) {
-                for (out, &nothing) in plane.iter_mut().zip(nothing) {
-                    *out = simd.and_not(ones, nothing);
+                // A character that matches nothing is no base, and has a low bit.
+                for (out, (&low, &other)) in plane.iter_mut().zip(low.iter().zip(other)) {
+                    *out = simd.and_not(ones, simd.and(low, other));
                 }
                 continue;
             }

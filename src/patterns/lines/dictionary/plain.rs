@@ -1,8 +1,9 @@
 //! The specification: tests every word at every position.
 
+use super::Occurrence;
 use super::words::GivenWords;
-use super::{Occurrence, OccurrenceRule};
-use crate::patterns::grep::select::{self, Span};
+use crate::patterns::lines::select::{self, Span};
+use crate::terms::options::OccurrenceRule;
 
 /// All occurrences that count, sorted by position and word.
 pub fn occurrences(text: &[u8], words: &GivenWords, rule: &OccurrenceRule) -> Vec<Occurrence> {

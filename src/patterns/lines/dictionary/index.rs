@@ -2,12 +2,13 @@
 
 use super::layout::{DictionaryLayout, EXACT};
 use super::sorted::Sorted;
-use super::table::{Bitmap, DictionaryTable, Hash, WordRange};
+use super::table::{DictionaryTable, Hash, WordRange, bits_for};
 use super::whole::DistinctWords;
 use super::words::GivenWords;
-use super::{OccurrenceRule, WordPosition};
 use crate::engine::cpu::simd::InstructionSet;
+use crate::patterns::tables::HashBits;
 use crate::terms::casts::to_u32;
+use crate::terms::options::{OccurrenceRule, WordPosition};
 use rayon::prelude::*;
 
 /// Words indexed for search by a rule.
@@ -44,7 +45,7 @@ pub(super) struct WordPrefixes {
 pub(super) struct Gate {
     mask: KeyMask,
     hash: Hash,
-    bits: Bitmap,
+    bits: HashBits,
 }
 
 /// A table, and the mask that makes its keys.
@@ -159,7 +160,7 @@ impl WordPrefixes {
 
     fn bytes(&self) -> usize {
         let tables: usize = self.tables.iter().map(|keyed| keyed.table.bytes()).sum();
-        self.sorted.bytes() + tables + self.gate.as_ref().map_or(0, |gate| gate.bits.bytes())
+        self.sorted.bytes() + tables + self.gate.as_ref().map_or(0, |gate| size_of_val(&*gate.bits.bits))
     }
 }
 
@@ -199,7 +200,7 @@ fn tables(hash: Hash, words: &GivenWords, layout: DictionaryLayout) -> Option<Ve
 impl Gate {
     fn of(hash: Hash, words: &GivenWords, letters: usize) -> Gate {
         let mask = KeyMask::of(letters);
-        let mut bits = Bitmap::with_room(words.len());
+        let mut bits = bits_for(words.len());
         let words = words.iter().filter(|word| !word.is_empty());
         words.for_each(|word| bits.insert(hash.of_key(mask.of_word(word))));
         Gate { mask, hash, bits }

@@ -2,13 +2,13 @@
 //! caches, and slots with open addressing (Knuth 1998, 6.4), which a lookup prefetches.
 
 use super::words::GivenWords;
+use crate::patterns::tables::HashBits;
 use bytemuck::{Pod, Zeroable};
 use foldhash::fast::FixedState;
 use std::hash::BuildHasher;
 
 /// Minimum number of bits per key in the first level, unless `MOST_BITS` limits it.
 const BITS_OF_KEY: usize = 8;
-const FEWEST_BITS: u32 = 12;
 const MOST_BITS: u32 = 27;
 /// Slots per two keys.
 const SLOTS_OF_TWO: usize = 3;
@@ -31,15 +31,8 @@ pub struct Hash(u64);
 #[derive(Debug)]
 pub struct DictionaryTable {
     hash: Hash,
-    bits: Bitmap,
+    bits: HashBits,
     slots: Vec<WordRange>,
-}
-
-/// The first level: the hashes that are present.
-#[derive(Debug)]
-pub struct Bitmap {
-    bits: Vec<u64>,
-    shift: u32,
 }
 
 impl Hash {
@@ -60,34 +53,15 @@ impl Hash {
     }
 }
 
-impl Bitmap {
-    pub fn with_room(keys: usize) -> Bitmap {
-        let wanted = (keys * BITS_OF_KEY).max(1).next_power_of_two().ilog2();
-        let shift = u32::BITS - wanted.clamp(FEWEST_BITS, MOST_BITS);
-        Bitmap { bits: vec![0; (1 << (u32::BITS - shift)) / 64], shift }
-    }
-
-    pub fn insert(&mut self, hash: u32) {
-        let bit = hash >> self.shift;
-        self.bits[bit as usize / 64] |= 1 << (bit % 64);
-    }
-
-    /// 1 if a key with this hash may exist, otherwise 0.
-    #[inline(always)]
-    pub fn may_have(&self, hash: u32) -> usize {
-        let bit = hash >> self.shift;
-        (self.bits[bit as usize / 64] >> (bit % 64) & 1) as usize
-    }
-
-    pub fn bytes(&self) -> usize {
-        self.bits.len() * 8
-    }
+/// The first level for some keys.
+pub fn bits_for(keys: usize) -> HashBits {
+    HashBits::with_room(keys, BITS_OF_KEY, MOST_BITS)
 }
 
 impl DictionaryTable {
     pub fn with_room(hash: Hash, keys: usize) -> DictionaryTable {
         let slots = vec![WordRange::zeroed(); keys * SLOTS_OF_TWO / 2 + 1];
-        DictionaryTable { hash, bits: Bitmap::with_room(keys), slots }
+        DictionaryTable { hash, bits: bits_for(keys), slots }
     }
 
     #[inline(always)]
@@ -157,7 +131,7 @@ impl DictionaryTable {
 
     /// Memory in bytes.
     pub fn bytes(&self) -> usize {
-        self.bits.bytes() + self.slots.len() * size_of::<WordRange>()
+        size_of_val(&*self.bits.bits) + self.slots.len() * size_of::<WordRange>()
     }
 }
 

@@ -5,15 +5,14 @@
 //! prefetches the memory that the next level reads.
 
 use super::index::{Dictionary, Keyed, LookedUp, WordPrefixes};
-use super::newlines::each_line;
 use super::numbers::SharedCounters;
 use super::sorted::NONE;
 use super::whole::DistinctWords;
-use super::{WordPosition, is_of_word};
 use crate::engine::cpu::simd::{Bits, Kernel, Simd};
-use crate::patterns::grep::NEWLINE;
-use crate::patterns::grep::select::{self, LineCollector, Span};
+use crate::patterns::lines::select::{self, LineCollector, Span, each_line};
+use crate::patterns::lines::{NEWLINE, is_of_word};
 use crate::terms::casts::to_u16;
+use crate::terms::options::WordPosition;
 use bytemuck::{Zeroable, cast_slice};
 use std::borrow::Cow;
 

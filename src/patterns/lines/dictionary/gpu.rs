@@ -1,14 +1,15 @@
 //! Finds matching lines on a GPU: the device looks words up, and the host turns its bits into lines. If a text does not
 //! fit on the device, the CPU searches it.
 
+use super::Dictionary;
 use super::words::GivenWords;
-use super::{Dictionary, OccurrenceRule, WordPosition};
 use crate::engine::cpu::simd::InstructionSet;
 use crate::engine::gpu::Card;
-use crate::patterns::grep::NEWLINE;
-use crate::patterns::grep::select::{LineCollector, Span};
-use crate::patterns::scan::dictionary::{WordList, WordPlace, WordRule, WordScan, WordTuning};
+use crate::patterns::lines::NEWLINE;
+use crate::patterns::lines::select::{LineCollector, Span};
+use crate::patterns::scan::dictionary::{WordList, WordScan, WordTuning};
 use crate::terms::error::EngineError;
+use crate::terms::options::{OccurrenceRule, WordPosition};
 use memchr::memchr_iter;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
@@ -35,14 +36,8 @@ impl GpuWordScan {
     /// word that may occur anywhere.
     pub fn new(card: Arc<Card>, words: GivenWords, rule: OccurrenceRule) -> Result<GpuWordScan, EngineError> {
         let words = if rule.any_case { words.folded() } else { words };
-        let place = match rule.place {
-            WordPosition::Anywhere => WordPlace::Anywhere,
-            WordPosition::Start => WordPlace::Start,
-            WordPosition::Line => WordPlace::Line,
-        };
-        let on_device = WordRule { place, whole_words: rule.whole_words, any_case: rule.any_case };
         let list = WordList { bytes: words.bytes(), starts: words.starts() };
-        let scan = WordScan::new(card, list, on_device)?;
+        let scan = WordScan::new(card, list, rule)?;
         Ok(GpuWordScan { scan, rule, words, cores: OnceLock::new() })
     }
 
