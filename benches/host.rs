@@ -334,8 +334,8 @@ fn differences_of_reads(bench: &mut Bench, name: &str) {
     let (edits, times) = bench.rounds.time(|| {
         let (mut differences, residues) = (EditTags::default(), Residues::new(Alphabet::Dna));
         let edits = |((record, found), target): (&(FileRecord, QueryResult), &[u8])| {
-            differences.find(&residues, &record.sequence, target, &found.alignments[0]);
-            differences.edits as usize
+            differences.find(&residues, None, (&record.sequence, target), &found.alignments[0]);
+            differences.counts.edits() as usize
         };
         reads.iter().zip(targets.iter()).map(edits).sum::<usize>()
     });
