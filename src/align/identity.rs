@@ -32,7 +32,7 @@ impl ColumnKinds {
         alignment.for_each_piece((query, target), equal, |piece| {
             counts.add(&piece);
             positives += match piece.op {
-                ColumnOp::Equal => piece.len() as u64,
+                ColumnOp::Equal => piece.columns() as u64,
                 ColumnOp::Unequal => u64::from(scoring.residue_score(piece.query[0], piece.target[0]) > 0),
                 ColumnOp::Insertion | ColumnOp::Deletion => 0,
             };

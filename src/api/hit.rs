@@ -34,7 +34,7 @@ impl Hit {
             |q, t| alphabet.are_equal(q, t),
             |piece| {
                 counts.add(&piece);
-                path.push(to_u32(piece.len()), piece.op.into());
+                path.push(to_u32(piece.columns()), piece.op.into());
             },
         );
         alignment.cigar.clear();

@@ -2,7 +2,7 @@
 
 use super::paths::check_stdin;
 use super::{ThreadsFlag, usage, values};
-use crate::terms::options::{GrepDevice, GrepOptions, GrepOutput, GrepPatterns, GrepPlace};
+use crate::terms::options::{DeviceChoice, GrepOptions, GrepOutput, GrepPatterns, GrepPlace};
 use clap::error::ErrorKind;
 use clap::{ArgAction, Args};
 use std::ffi::OsString;
@@ -117,7 +117,7 @@ struct GrepMachineFlags {
     /// `swalign devices` lists the GPUs. gpu:NAME selects a GPU by part of its name, gpu:PCI-ID by PCI address, and cpu:NAME an instruction set. auto is cpu, which
     /// finishes most files before a GPU has started. The output does not depend on the device.
     #[arg(long, value_name = "DEVICE", default_value = "cpu", value_parser = values::grep_device)]
-    device: GrepDevice,
+    device: DeviceChoice,
     #[command(flatten)]
     threads: ThreadsFlag,
 }

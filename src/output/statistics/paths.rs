@@ -87,7 +87,7 @@ pub fn count(
                 positions.mismatches.add(place(piece.at), 1);
                 positions.count_change(piece.target[0], alphabet.code(piece.query[0]).unwrap_or(u8::MAX));
             }
-            ColumnOp::Insertion => positions.inserted.add_range(places(piece.at..piece.at + piece.len())),
+            ColumnOp::Insertion => positions.inserted.add_range(places(piece.at..piece.at + piece.columns())),
             // The residue before the deletion, in the read as it was sequenced.
             ColumnOp::Deletion if forward => positions.deletions.add(place(piece.at.saturating_sub(1)), 1),
             ColumnOp::Deletion => positions.deletions.add(place(piece.at), 1),

@@ -91,7 +91,7 @@ impl EditTags {
         alignment.for_each_piece((query, target), equal, |piece| {
             counts.add(&piece);
             match piece.op {
-                ColumnOp::Equal => equals += to_i64(piece.len()),
+                ColumnOp::Equal => equals += to_i64(piece.columns()),
                 ColumnOp::Insertion => {}
                 ColumnOp::Unequal | ColumnOp::Deletion => {
                     push_number(md, mem::take(&mut equals));

@@ -146,14 +146,14 @@ impl Alignment {
 
 impl PathPiece<'_> {
     /// Number of columns.
-    pub fn len(&self) -> usize {
+    pub fn columns(&self) -> usize {
         self.query.len().max(self.target.len())
     }
 
     /// Its columns as text. `letters` is the whole query, and the target has codes.
     pub fn shown(&self, alphabet: Alphabet, letters: &[u8]) -> impl Iterator<Item = ColumnShown> {
         let PathPiece { op, at, query, target } = *self;
-        (0..self.len()).map(move |column| ColumnShown {
+        (0..self.columns()).map(move |column| ColumnShown {
             query: if query.is_empty() { GAP } else { letters[at + column] },
             target: target.get(column).map_or(GAP, |&code| alphabet.letters()[usize::from(code)]),
             op,
@@ -176,7 +176,7 @@ impl ColumnCounts {
     /// Counts a piece.
     #[inline]
     pub fn add(&mut self, piece: &PathPiece) {
-        let len = piece.len() as u64;
+        let len = piece.columns() as u64;
         match piece.op {
             ColumnOp::Equal => self.matches += len,
             ColumnOp::Unequal => self.mismatches += len,

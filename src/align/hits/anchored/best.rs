@@ -52,7 +52,7 @@ pub fn has_run(sides: &Sides, alignment: &Alignment) -> bool {
     let mut is_found = false;
     let aligned = alignment.aligned_residues(sides.target);
     alignment.for_each_piece((sides.query, aligned), are_equal, |piece| {
-        is_found |= piece.op == ColumnOp::Equal && piece.len() >= sides.anchor;
+        is_found |= piece.op == ColumnOp::Equal && piece.columns() >= sides.anchor;
     });
     is_found
 }

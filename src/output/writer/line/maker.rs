@@ -226,7 +226,7 @@ impl LineMaker {
         if self.eqx {
             let equal = |letter, code| self.residues.equal(letter, code);
             alignment.for_each_piece((query, target), equal, |piece| {
-                push_op(cigar, to_u32(piece.len()), BamOp::from(piece.op));
+                push_op(cigar, to_u32(piece.columns()), BamOp::from(piece.op));
             });
         } else {
             alignment.cigar.iter().for_each(|&(len, op)| push_op(cigar, len, BamOp::from(op)));

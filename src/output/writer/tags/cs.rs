@@ -31,7 +31,7 @@ pub(super) fn push(cs: &mut Vec<u8>, form: CsForm, residues: &Residues, piece: &
     });
     let target = piece.target.iter().map(|&code| residues.letter(code));
     match (piece.op, form) {
-        (ColumnOp::Equal, CsForm::Short) => push_number(cs, to_i64(piece.len())),
+        (ColumnOp::Equal, CsForm::Short) => push_number(cs, to_i64(piece.columns())),
         (ColumnOp::Equal, CsForm::Long) => cs.extend(target),
         _ => cs.extend(target.chain(piece.query.iter().copied()).map(lower)),
     }
