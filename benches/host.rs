@@ -19,9 +19,7 @@ use swalign::output::writer::{ChosenValues, NamedTargets, Writer};
 use swalign::terms::alignment::{Alignment, PathOp, QueryResult, Strand, Strands};
 use swalign::terms::alphabet::Alphabet;
 use swalign::terms::batch::{Batch, Pair, Sequences, counting_sort_descending, sweeps, swept};
-use swalign::terms::options::{
-    DeviceChoice, FilterChoice, Format, HitLimits, Mode, Options, OutputFormat, Rank, ScoringChoice,
-};
+use swalign::terms::options::{Format, Mode, Options, OutputFormat, Rank, RankedOptions};
 use swalign::terms::scoring::Scoring;
 use tempfile::NamedTempFile;
 
@@ -165,55 +163,12 @@ fn writing(count: usize) -> (Options, Vec<String>, Arc<Sequences>) {
         mode: Mode::Pairs,
         query: "reads.fq".into(),
         reference: "targets.fa".into(),
-        mates: Default::default(),
-        more_lanes: Vec::new(),
-        sample_sheet: None,
-        tie_rule: Default::default(),
-        insert: None,
-        split: None,
-        hard_clips: false,
-        circular: Default::default(),
-        output: None,
-        format: OutputFormat::Records(Format::Sam),
-        alphabet: None,
-        scoring: ScoringChoice::default(),
-        strands: Strands::Both,
-        min_score: None,
         secondary_ratio: 0.8,
-        limits_by_quality: false,
-        sampled_kmers: None,
-        anchor: 0,
-        cs: None,
-        limits: HitLimits::records(1),
-        evalue: None,
-        rank: Rank::Raw,
-        columns: Vec::new(),
-        table_header: false,
-        mask: Default::default(),
-        identity: Default::default(),
-        page: Default::default(),
-        masks_lower_case: false,
-        removes_gaps: false,
-        part: None,
-        ref_part: None,
-        resume: false,
-        filter: FilterChoice::Auto,
+        ranked: RankedOptions { rank: Rank::Raw, ..RankedOptions::default() },
         dedup: true,
-        sort: None,
-        packed: false,
-        reads_as_reference: false,
-        rename_references: false,
-        device: DeviceChoice::Cpu(None),
         threads: 1,
-        batch: None,
-        eqx: false,
-        read_group: None,
-        copies_comments: false,
         command_line: "swalign pairs reads.fq targets.fa".into(),
-        verbosity: 0,
-        report: None,
-        stats: None,
-        checked_shaders: false,
+        ..Options::default()
     };
     let names = (0..count).map(|target| format!("target_{target}")).collect();
     let letters = codes(250 + count, 11);
@@ -334,8 +289,8 @@ fn differences_of_reads(bench: &mut Bench, name: &str) {
     let (edits, times) = bench.rounds.time(|| {
         let (mut differences, residues) = (EditTags::default(), Residues::new(Alphabet::Dna));
         let edits = |((record, found), target): (&(FileRecord, QueryResult), &[u8])| {
-            differences.find(&residues, &record.sequence, target, &found.alignments[0]);
-            differences.edits as usize
+            differences.find(&residues, None, (&record.sequence, target), &found.alignments[0]);
+            differences.counts.edits() as usize
         };
         reads.iter().zip(targets.iter()).map(edits).sum::<usize>()
     });

@@ -1,7 +1,8 @@
-//! Patterns of `swalign search` in a text: all scans find the ends of the specification, and paths are those of the
-//! specification. The first byte sets the edits and whether gaps are allowed. Then come the patterns, one per line, an
+//! Patterns of `swalign search` in a text: rust-bio's Ukkonen and all scans find the ends of the specification, and paths
+//! are those of the specification. The first byte sets the edits and whether gaps are allowed. Then come the patterns, one per line, an
 //! empty line, and the text.
 
+use bio::pattern_matching::ukkonen::Ukkonen;
 use swalign::engine::cpu::simd::InstructionSet;
 use swalign::patterns::search::align::align;
 use swalign::patterns::search::codes::TextCodes as Codes;
@@ -36,6 +37,17 @@ pub fn run(data: &[u8]) {
     plain_codes(&mut text);
     let codes = Codes::of(&text);
     let expected = Plain.scan(&codes, &patterns, &rule).expect("ends");
+    let mut ukkonen = Ukkonen::with_capacity(64, |class, code| u32::from(u32::from(class) >> code & 1 == 0));
+    ukkonen.allow_indels(rule.indels);
+    for (pattern, number) in patterns.iter().zip(0..) {
+        // rust-bio has no end before the first base, which has as many edits as the pattern has bases.
+        let of_pattern = expected.iter().filter(|end| end.pattern == number && end.end > 0);
+        let of_pattern = of_pattern.map(|end| (end.end as usize - 1, end.edits as usize));
+        assert!(
+            ukkonen.find_all_end(pattern, &text, rule.max_edits as usize).eq(of_pattern),
+            "rust-bio, {number}"
+        );
+    }
     let set = InstructionSet::best();
     let scans: [&dyn Scan; 3] = [&Sliced::on(set), &Sliced::with_chunks(set, 3), &Exact::always(set)];
     for (number, scan) in scans.iter().enumerate() {

@@ -6,7 +6,9 @@
 
 use crate::align::candidates::PairLayout;
 use crate::align::quality;
-use crate::terms::alignment::{Alignment, PathOp, PathRuns, QueryResult, Strand, Supplementary, push_run};
+use crate::terms::alignment::{
+    Alignment, PathOp, PathRun, PathRuns, QueryResult, Strand, Supplementary, push_run,
+};
 use crate::terms::batch::Batch;
 use crate::terms::casts::to_u32;
 use rayon::prelude::*;
@@ -98,20 +100,17 @@ impl OriginCut<'_> {
         let Some(circle) = circle.filter(|&circle| hit.target_end > circle) else { return vec![hit] };
         let (mut before, mut behind, mut gaps) =
             (OriginPiece::default(), OriginPiece::default(), PathRuns::new());
-        let (mut query, mut target) = (hit.query_start, hit.target_start);
-        for &(len, op) in &hit.cigar {
-            if op == PathOp::Match {
-                let there = len.min(circle.saturating_sub(target));
-                for (len, piece) in [(there, &mut before), (len - there, &mut behind)] {
-                    if len > 0 {
-                        piece.go_on((query, target), len, &mut gaps);
-                        (query, target) = (query + len, target + len);
-                    }
+        for run in hit.runs() {
+            if run.op != PathOp::Match {
+                gaps.push((run.len, run.op));
+                continue;
+            }
+            let (query, target) = (to_u32(run.query.start), to_u32(run.target.start));
+            let there = run.len.min(circle.saturating_sub(target));
+            for (at, len, piece) in [(0, there, &mut before), (there, run.len - there, &mut behind)] {
+                if len > 0 {
+                    piece.go_on((query + at, target + at), len, &mut gaps);
                 }
-            } else {
-                gaps.push((len, op));
-                query += if op == PathOp::Insertion { len } else { 0 };
-                target += if op == PathOp::Deletion { len } else { 0 };
             }
         }
         // A column of the second copy is the same column of the first copy.
@@ -137,18 +136,11 @@ impl OriginCut<'_> {
 /// Score of a path, computed from the sequences.
 fn score(batch: &Batch, query: &[u8], alignment: &Alignment) -> i64 {
     let target = batch.target(alignment.target);
-    let (mut i, mut j) = (alignment.query_start as usize, alignment.target_start as usize);
-    let mut score = 0;
-    for &(len, op) in &alignment.cigar {
-        let steps = len as usize;
-        score += match op {
-            PathOp::Match => batch.scoring.score_all(&query[i..i + steps], &target[j..j + steps]),
-            PathOp::Insertion | PathOp::Deletion => -batch.scoring.gap_cost(steps),
-        };
-        i += if op == PathOp::Deletion { 0 } else { steps };
-        j += if op == PathOp::Insertion { 0 } else { steps };
-    }
-    score
+    let of_run = |PathRun { op, len, query: rows, target: columns }| match op {
+        PathOp::Match => batch.scoring.score_all(&query[rows], &target[columns]),
+        PathOp::Insertion | PathOp::Deletion => -batch.scoring.gap_cost(len as usize),
+    };
+    alignment.runs().map(of_run).sum()
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@
 mod dust;
 mod seg;
 
-use crate::terms::alignment::{Alignment, PathOp};
+use crate::terms::alignment::{Alignment, PathOp, PathRun};
 use crate::terms::alphabet::Alphabet;
 use crate::terms::casts::to_i32;
 use crate::terms::scoring::Scoring;
@@ -56,30 +56,18 @@ pub fn unmasked_score(
     (target, target_mask): (&[u8], &[bool]),
     alignment: &Alignment,
 ) -> i32 {
-    let query = &query[alignment.query_start as usize..];
-    let target = &target[alignment.target_start as usize..];
-    let (mut i, mut j) = (0, 0);
+    let (first_row, first_column) = (alignment.query_start as usize, alignment.target_start as usize);
     let (mut running, mut best) = (0i64, 0i64);
-    for &(len, op) in &alignment.cigar {
-        let residues = len as usize;
-        match op {
-            PathOp::Match => {
-                for (i, j) in (i..i + residues).zip(j..j + residues) {
-                    let score = i64::from(scoring.score(query[i], target[j]));
-                    let is_masked = query_mask[i] || target_mask[j];
-                    running = (running + if is_masked { score.min(0) } else { score }).max(0);
-                    best = best.max(running);
-                }
-                (i, j) = (i + residues, j + residues);
-            }
-            PathOp::Insertion => {
-                running = (running - scoring.gap_cost(residues)).max(0);
-                i += residues;
-            }
-            PathOp::Deletion => {
-                running = (running - scoring.gap_cost(residues)).max(0);
-                j += residues;
-            }
+    for PathRun { op, len, query: rows, target: columns } in alignment.runs() {
+        if op != PathOp::Match {
+            running = (running - scoring.gap_cost(len as usize)).max(0);
+            continue;
+        }
+        for (i, j) in rows.zip(columns) {
+            let score = i64::from(scoring.score(query[i], target[j]));
+            let is_masked = query_mask[i - first_row] || target_mask[j - first_column];
+            running = (running + if is_masked { score.min(0) } else { score }).max(0);
+            best = best.max(running);
         }
     }
     to_i32(best)

@@ -1,84 +1,64 @@
 //! Column counts of an alignment (equal residues, mismatches, gaps), and the identities derived from them.
 
-use crate::terms::alignment::{Alignment, PathOp};
-use crate::terms::alphabet::{Alphabet, is_base, without_end};
-use crate::terms::casts::to_u32;
+use crate::terms::alignment::{Alignment, ColumnCounts, ColumnOp, PathOp};
 use crate::terms::options::IdentityDefinition;
 use crate::terms::scoring::Scoring;
 
 /// The columns of an alignment by their kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ColumnKinds {
-    /// Columns of equal residues.
-    pub matches: u32,
-    pub mismatches: u32,
+    pub counts: ColumnCounts,
     /// Columns of equal residues, or with a positive score.
-    pub positives: u32,
-    /// Columns with a gap, and number of gaps.
-    pub gapped: u32,
-    pub gaps: u32,
-    /// The same at the two ends of global alignments. In the other modes, gaps at a free end are not part of the
-    /// alignment.
-    pub gapped_at_ends: u32,
-    pub gaps_at_ends: u32,
+    pub positives: u64,
+    /// Columns with a gap, and number of gaps, at the two ends of global alignments. In the other modes, gaps at a free
+    /// end are not part of the alignment.
+    pub gapped_at_ends: u64,
+    pub gaps_at_ends: u64,
 }
 
 /// Whether two codes are the same residue. In DNA, only A, C, G and T count, unless ambiguous codes match the codes that
 /// they have a base in common with.
 pub fn is_equal(scoring: &Scoring, query: u8, target: u8) -> bool {
-    let is_residue = scoring.alphabet == Alphabet::Protein || is_base(query);
     let is_compatible = || scoring.matches_iupac() && scoring.residue_score(query, target) > 0;
-    let is_same = match scoring.alphabet {
-        Alphabet::Dna => without_end(query) == target,
-        Alphabet::Protein => query == target,
-    };
-    (is_same && is_residue) || is_compatible()
+    scoring.alphabet.are_equal(query, target) || is_compatible()
 }
 
 impl ColumnKinds {
     /// Counts the columns. `query` has the codes in the aligned orientation, `target` the aligned ones.
     pub fn count(scoring: &Scoring, query: &[u8], target: &[u8], alignment: &Alignment) -> ColumnKinds {
-        let mut kinds = ColumnKinds::default();
-        let (mut i, mut j) = (alignment.query_start as usize, 0);
+        let ColumnKinds { mut counts, mut positives, mut gapped_at_ends, mut gaps_at_ends } =
+            ColumnKinds::default();
+        let equal = |q, t| is_equal(scoring, q, t);
+        alignment.for_each_piece((query, target), equal, |piece| {
+            counts.add(&piece);
+            positives += match piece.op {
+                ColumnOp::Equal => piece.columns() as u64,
+                ColumnOp::Unequal => u64::from(scoring.residue_score(piece.query[0], piece.target[0]) > 0),
+                ColumnOp::Insertion | ColumnOp::Deletion => 0,
+            };
+        });
         let last = alignment.cigar.len().saturating_sub(1);
         for (at, &(len, op)) in alignment.cigar.iter().enumerate() {
-            let steps = len as usize;
-            if op == PathOp::Match {
-                for (&q, &t) in query[i..i + steps].iter().zip(&target[j..j + steps]) {
-                    let equal = is_equal(scoring, q, t);
-                    kinds.matches += u32::from(equal);
-                    kinds.mismatches += u32::from(!equal);
-                    kinds.positives += u32::from(equal || scoring.residue_score(q, t) > 0);
-                }
-            } else {
-                kinds.gapped += len;
-                kinds.gaps += 1;
-                let (first, end) = (at == 0, at == last);
-                if first && !scoring.mode.free_starts().target || end && !scoring.mode.free_ends().target {
-                    kinds.gapped_at_ends += len;
-                    kinds.gaps_at_ends += 1;
-                }
+            let is_held = at == 0 && !scoring.mode.free_starts().target
+                || at == last && !scoring.mode.free_ends().target;
+            if op != PathOp::Match && is_held {
+                gapped_at_ends += u64::from(len);
+                gaps_at_ends += 1;
             }
-            i += if op == PathOp::Deletion { 0 } else { steps };
-            j += if op == PathOp::Insertion { 0 } else { steps };
         }
-        kinds
-    }
-
-    /// Columns of the alignment.
-    pub fn columns(&self) -> u32 {
-        self.matches + self.mismatches + self.gapped
+        ColumnKinds { counts, positives, gapped_at_ends, gaps_at_ends }
     }
 
     /// The identity by a definition; `query` and `target` are the residues of both sequences.
     pub fn identity(&self, definition: IdentityDefinition, query: usize, target: usize) -> Identity {
+        let (ColumnCounts { matches, mismatches, .. }, columns) = (self.counts, self.counts.columns());
         let (equal, of) = match definition {
-            IdentityDefinition::Shorter => (self.matches, to_u32(query.min(target))),
-            IdentityDefinition::Columns | IdentityDefinition::Blast => (self.matches, self.columns()),
-            IdentityDefinition::Inner => (self.matches, self.columns() - self.gapped_at_ends),
+            IdentityDefinition::Shorter => (matches, query.min(target) as u64),
+            IdentityDefinition::Columns | IdentityDefinition::Blast => (matches, columns),
+            IdentityDefinition::Inner => (matches, columns - self.gapped_at_ends),
             IdentityDefinition::Longer => {
-                let longer = to_u32(query.max(target));
-                (longer.saturating_sub(self.mismatches + self.gaps), longer)
+                let longer = query.max(target) as u64;
+                (longer.saturating_sub(mismatches + self.counts.gaps()), longer)
             }
         };
         Identity { equal, of }
@@ -88,14 +68,14 @@ impl ColumnKinds {
 /// An identity as an exact fraction, which all output formats use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Identity {
-    pub equal: u32,
-    pub of: u32,
+    pub equal: u64,
+    pub of: u64,
 }
 
 impl Identity {
     /// The identity in percent. It is 0 if the definition counts no columns.
     pub fn percent(self) -> f64 {
-        if self.of == 0 { 0.0 } else { 100.0 * f64::from(self.equal) / f64::from(self.of) }
+        if self.of == 0 { 0.0 } else { 100.0 * self.equal as f64 / self.of as f64 }
     }
 }
 
@@ -103,6 +83,7 @@ impl Identity {
 mod tests {
     use super::*;
     use crate::terms::alignment::Strand;
+    use crate::terms::alphabet::Alphabet;
     use crate::terms::scoring::AlignmentMode;
     use smallvec::smallvec;
 
@@ -125,15 +106,9 @@ mod tests {
             cigar,
         };
         let kinds = ColumnKinds::count(&scoring, &codes(b"ACGTNA"), &codes(b"GACCTNGGA"), &alignment);
-        let expected = ColumnKinds {
-            matches: 4,
-            mismatches: 2,
-            positives: 4,
-            gapped: 3,
-            gaps: 2,
-            gapped_at_ends: 1,
-            gaps_at_ends: 1,
-        };
+        let counts =
+            ColumnCounts { matches: 4, mismatches: 2, deletions: 2, deleted: 3, ..ColumnCounts::default() };
+        let expected = ColumnKinds { counts, positives: 4, gapped_at_ends: 1, gaps_at_ends: 1 };
         assert_eq!(kinds, expected);
         let identity =
             |number| kinds.identity(IdentityDefinition::numbered(number).unwrap(), 6, 10).percent();

@@ -1,6 +1,6 @@
 //! The path of a hit or a match.
 
-use crate::patterns::search::align::PatternStep;
+use crate::terms::alignment::ColumnOp;
 use crate::terms::error::{Error, Result};
 use smallvec::SmallVec;
 use std::fmt;
@@ -87,14 +87,19 @@ impl Cigar {
         Some(())
     }
 
-    pub(super) fn of_search(runs: &[(u32, PatternStep)]) -> Cigar {
-        let op = |step| match step {
-            PatternStep::Equal => Op::Equal,
-            PatternStep::Replaced => Op::Replaced,
-            PatternStep::Insertion => Op::Insertion,
-            PatternStep::Deletion => Op::Deletion,
-        };
-        Cigar(runs.iter().map(|&(len, step)| (len, op(step))).collect())
+    pub(super) fn of_search(runs: &[(u32, ColumnOp)]) -> Cigar {
+        Cigar(runs.iter().map(|&(len, op)| (len, op.into())).collect())
+    }
+}
+
+impl From<ColumnOp> for Op {
+    fn from(op: ColumnOp) -> Op {
+        match op {
+            ColumnOp::Equal => Op::Equal,
+            ColumnOp::Unequal => Op::Replaced,
+            ColumnOp::Insertion => Op::Insertion,
+            ColumnOp::Deletion => Op::Deletion,
+        }
     }
 }
 

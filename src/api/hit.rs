@@ -1,10 +1,9 @@
 //! A hit, as callers see it.
 
 use super::Cigar;
-use super::cigar;
-use crate::terms::alignment::{Alignment, PathOp, Strand};
+use crate::terms::alignment::{Alignment, ColumnCounts, Strand};
 use crate::terms::alphabet::Alphabet;
-use std::mem;
+use crate::terms::casts::{to_u32, to_usize};
 use std::ops::Range;
 
 /// An optimal alignment of a query with a target.
@@ -16,8 +15,7 @@ pub struct Hit {
     query_len: usize,
     /// The extended path.
     path: Cigar,
-    matches: u32,
-    columns: u32,
+    counts: ColumnCounts,
 }
 
 impl Hit {
@@ -29,34 +27,18 @@ impl Hit {
         mut alignment: Alignment,
         (query, codes): (&[u8], &[u8]),
     ) -> Hit {
-        // N and the other ambiguity codes of DNA equal no code.
-        let equal = if alphabet == Alphabet::Dna { 4 } else { u8::MAX };
-        let is_match = |(q, t): (&u8, &u8)| q == t && *q < equal;
-        let (mut q, mut t) = (alignment.query_start as usize, alignment.target_start as usize);
-        let (mut path, mut matches, mut columns) = (Cigar::default(), 0, 0);
-        for (len, op) in mem::take(&mut alignment.cigar) {
-            columns += len;
-            let letters = len as usize;
-            match op {
-                PathOp::Match => {
-                    for column in query[q..q + letters].iter().zip(&codes[t..t + letters]) {
-                        let same = is_match(column);
-                        matches += u32::from(same);
-                        path.push(1, if same { cigar::Op::Equal } else { cigar::Op::Replaced });
-                    }
-                    (q, t) = (q + letters, t + letters);
-                }
-                PathOp::Insertion => {
-                    path.push(len, cigar::Op::Insertion);
-                    q += letters;
-                }
-                PathOp::Deletion => {
-                    path.push(len, cigar::Op::Deletion);
-                    t += letters;
-                }
-            }
-        }
-        Hit { name, alignment, query_len: query.len(), path, matches, columns }
+        let (mut path, mut counts) = (Cigar::default(), ColumnCounts::default());
+        let sides = (query, alignment.aligned_residues(codes));
+        alignment.for_each_piece(
+            sides,
+            |q, t| alphabet.are_equal(q, t),
+            |piece| {
+                counts.add(&piece);
+                path.push(to_u32(piece.columns()), piece.op.into());
+            },
+        );
+        alignment.cigar.clear();
+        Hit { name, alignment, query_len: query.len(), path, counts }
     }
 
     /// The optimal score.
@@ -111,16 +93,16 @@ impl Hit {
 
     /// Number of alignment columns with equal residues: for DNA only A, C, G and T count.
     pub fn matches(&self) -> usize {
-        self.matches as usize
+        to_usize(self.counts.matches)
     }
 
     /// Number of alignment columns that are not matches: substitutions, insertions and deletions.
     pub fn edits(&self) -> usize {
-        (self.columns - self.matches) as usize
+        to_usize(self.counts.edits())
     }
 
     /// Fraction of columns that are matches, 0 to 1.
     pub fn identity(&self) -> f64 {
-        f64::from(self.matches) / f64::from(self.columns.max(1))
+        self.counts.matches as f64 / self.counts.columns().max(1) as f64
     }
 }

@@ -4,18 +4,18 @@ use super::circular::CircularFlags;
 use super::conflicts::{is_numpy, is_refused};
 use super::lanes::{LanesChoice, SheetFlag, with_groups};
 use super::mates::MateFlags;
-use super::names::{CsName, FilterName, FormatName, ModeName, PresetName, StrandName, ValuesName};
+use super::names::FormatName;
 use super::paths::{check_about, check_extension, check_files, check_index};
-use super::ranked::{Ranked, RankedFlags};
+use super::ranked::RankedFlags;
 use super::sort::SortFlags;
 use super::split::SplitFlags;
 use super::{AgainFlag, Command, InputFlags, NO_HEADING, ThreadsFlag, usage, values};
 use crate::terms::alignment::Strands;
 use crate::terms::alphabet::Alphabet;
 use crate::terms::options::{
-    ANCHOR, Circular, CsForm, DeviceChoice, Format, HitFormat, HitLimits, MatrixOptions, MatrixValues, Mode,
-    Options, OutputFormat, PerPiece, Preset, Rank, ReadGroup, SampledKmers, ScoringChoice, SequencingLane,
-    Share, TieRule, is_packed,
+    ANCHOR, CsForm, DevicesChoice, FilterChoice, Format, HitFormat, HitLimits, MatrixOptions, MatrixValues,
+    Mode, Options, OutputFormat, PerPiece, Preset, Rank, ReadGroup, SampledKmers, ScoringChoice,
+    SequencingLane, Share, TieRule, is_packed,
 };
 use crate::terms::scoring::AlignmentMode;
 use clap::error::ErrorKind;
@@ -120,7 +120,7 @@ pub struct Triangle {
         hide_short_help = true,
         help_heading = NO_HEADING
     )]
-    values: Option<ValuesName>,
+    values: Option<MatrixValues>,
     #[command(flatten)]
     flags: Flags,
 }
@@ -155,14 +155,14 @@ struct ScoringFlags {
     /// the whole of one with a part of the other. In modes other than local, hits may have any score, even below 0, unless
     /// --min-score is given. These modes have no E-values, filter or mates.
     #[arg(long, value_enum, value_name = "MODE", default_value = "local", hide_possible_values = true)]
-    mode: ModeName,
+    mode: AlignmentMode,
     /// Preset: short, long, map-hifi and others [default: short or protein]
     ///
     /// The default is short for DNA and protein for proteins. By default reads are not split: only if a preset for reads or
     /// assemblies is given, supplementary records are written. The presets are listed below. minimap2's sr is short, and its
     /// map-pb is map-ont.
     #[arg(short = 'x', long, value_enum, value_name = "NAME", hide_possible_values = true)]
-    preset: Option<PresetName>,
+    preset: Option<Preset>,
     /// Score of a match
     #[arg(long = "match", value_name = "N", allow_negative_numbers = true, value_parser = values::score)]
     match_: Option<i32>,
@@ -218,7 +218,7 @@ struct ScoringFlags {
     #[arg(long, value_name = "NAME|FILE")]
     matrix: Option<String>,
     /// Sequence type [default: detected from the references]
-    #[arg(long, hide_short_help = true, value_name = "dna|protein", value_parser = values::alphabet(), hide_possible_values = true)]
+    #[arg(long, hide_short_help = true, value_name = "dna|protein", value_enum, hide_possible_values = true)]
     alphabet: Option<Alphabet>,
     /// Read lower-case residues as N (X in proteins)
     ///
@@ -257,7 +257,7 @@ struct HitFlags {
         value_name = "both|plus|minus",
         hide_possible_values = true
     )]
-    strand: Option<StrandName>,
+    strand: Option<Strands>,
     /// Align both strands
     #[arg(long, hide = true, conflicts_with_all = ["forward_only", "strand"])]
     both_strands: bool,
@@ -268,8 +268,8 @@ struct HitFlags {
 
 impl HitFlags {
     /// The strands that were asked for.
-    fn strands(&self) -> Option<StrandName> {
-        let flags = [(self.both_strands, StrandName::Both), (self.forward_only, StrandName::Plus)];
+    fn strands(&self) -> Option<Strands> {
+        let flags = [(self.both_strands, Strands::Both), (self.forward_only, Strands::Plus)];
         self.strand.or(flags.into_iter().find(|(is_given, _)| *is_given).map(|(_, strands)| strands))
     }
 }
@@ -311,7 +311,7 @@ struct AlignOutputFlags {
         default_missing_value = "short",
         hide_short_help = true
     )]
-    cs: Option<CsName>,
+    cs: Option<CsForm>,
     /// Replace characters that SAM forbids in reference names with _
     ///
     /// By default, such names are an error in SAM and BAM; PAF accepts any name. A header comment (@CO) gives the number of
@@ -387,7 +387,7 @@ struct AlignMachineFlags {
         hide_possible_values = true,
         hide_short_help = true
     )]
-    filter: FilterName,
+    filter: FilterChoice,
     /// Do not reuse results; affects speed and memory, not the output
     ///
     /// By default, results are reused for queries that are equal or reverse complements, and for repeats of the references.
@@ -401,8 +401,8 @@ struct AlignMachineFlags {
     /// baseline. It is an error if a selected device is missing. The output does not depend on the device. With NVIDIA
     /// GPUs, auto, gpu and all use those listed in CUDA_VISIBLE_DEVICES, SLURM_STEP_GPUS or SLURM_JOB_GPUS (the first that is
     /// set). It is an error if these cannot be opened.
-    #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = values::device)]
-    device: DeviceChoice,
+    #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = values::devices)]
+    device: DevicesChoice,
     #[command(flatten)]
     threads: ThreadsFlag,
     /// Maximum number of queries per batch [default: depends on their length]
@@ -584,7 +584,7 @@ impl Triangle {
             self.flags.output.format = Some(FormatName::Matrix);
         }
         let is_matrix = matches!(self.flags.output.format, Some(FormatName::Matrix));
-        let values = self.values.map(MatrixValues::from);
+        let values = self.values;
         let options = self.options(command_line)?;
         if !is_matrix {
             return Ok(Command::Align(Box::new(options)));
@@ -651,20 +651,20 @@ impl Flags {
         let strands = hits.strands();
         let to_file = output.output.as_deref().is_some_and(|path| path != Path::new("-"));
         let has_coverage = ranked.has_min_coverage();
-        let Ranked { evalue, limits, rank, tie_rule, mask, identity, columns, table_header, page } =
-            ranked.resolve(format, hits.max_hits, to_file, mode == Mode::Triangle);
-        let ends: AlignmentMode = scoring.mode.into();
+        let mut ranked = ranked.resolve(format, hits.max_hits, to_file, mode == Mode::Triangle);
+        let ends = scoring.mode;
         if ends.is_local() && hits.min_score.is_some_and(|score| score < 1) {
             let text = "--min-score: give 1 or more; lower scores exist only in modes other than local";
             return Err(usage(ErrorKind::ValueValidation, text));
         }
-        let is_of_short_reads = scoring.preset.map(Preset::from) == Some(Preset::Short);
+        let is_of_short_reads = scoring.preset == Some(Preset::Short);
         let has_bonus = is_of_short_reads && ends.is_local() && matches!(format, OutputFormat::Records(_));
         let end_bonus = scoring.end_bonus.or(has_bonus.then_some(DEFAULT_END_BONUS));
         let is_any_part = !ends.takes_whole_queries();
-        let has_floor = rank == Rank::Identity && mode == Mode::All && is_any_part && !has_coverage;
-        let coverage = if has_floor { HitLimits::FLOOR_OF_IDENTITY } else { limits.coverage };
-        let limits = HitLimits { coverage, ..limits };
+        let has_floor = ranked.rank == Rank::Identity && mode == Mode::All && is_any_part && !has_coverage;
+        if has_floor {
+            ranked.limits.coverage = HitLimits::FLOOR_OF_IDENTITY;
+        }
         let is_list = matches!(format, OutputFormat::Hits(_)) || mode == Mode::Triangle;
         let ratio = if is_list { 0.0 } else { SECONDARY_RATIO };
         let packed =
@@ -677,8 +677,6 @@ impl Flags {
             reference,
             mates,
             more_lanes: lanes.collect(),
-            sample_sheet: None,
-            insert: None,
             output: output.output.filter(|path| path != Path::new("-")),
             report: about.report,
             stats: about.stats,
@@ -691,7 +689,7 @@ impl Flags {
             removes_gaps: input.remove_gaps,
             alphabet: scoring.alphabet,
             scoring: ScoringChoice {
-                preset: scoring.preset.map(Preset::from),
+                preset: scoring.preset,
                 match_: scoring.match_,
                 mismatch: scoring.mismatch,
                 ambiguous: scoring.ambiguous,
@@ -700,42 +698,31 @@ impl Flags {
                 gap_open: scoring.gap_open,
                 gap_extend: scoring.gap_extend,
                 matrix: scoring.matrix,
-                mode: scoring.mode.into(),
+                mode: scoring.mode,
             },
-            strands: strands.map_or(Strands::of(mode != Mode::Pairs), Strands::from),
+            strands: strands.unwrap_or(Strands::of(mode != Mode::Pairs)),
             min_score: hits.min_score,
             anchor: ANCHOR,
-            evalue,
             secondary_ratio: hits.secondary_ratio.unwrap_or(ratio),
             sampled_kmers: machine.sampled_kmers,
             limits_by_quality: hits.secondary_ratio.is_none() && !is_list,
-            limits,
-            tie_rule,
-            rank,
-            columns,
-            table_header,
-            mask,
-            identity,
-            page,
-            split: None,
-            hard_clips: false,
-            circular: Circular::default(),
             part: parts.part,
-            ref_part: None,
             resume: parts.again.resume,
-            filter: machine.filter.into(),
+            filter: machine.filter,
             // Names tell equal queries apart.
-            dedup: !machine.no_dedup && tie_rule == TieRule::First,
+            dedup: !machine.no_dedup && ranked.tie_rule == TieRule::First,
+            ranked,
             device: machine.device,
             threads: machine.threads.count(),
             batch: machine.batch,
             eqx: output.eqx,
-            cs: output.cs.map(CsForm::from),
+            cs: output.cs,
             read_group,
             copies_comments: output.copy_comments,
             command_line,
             verbosity: if output.quiet { 0 } else { 1 + u8::from(output.verbose) },
             checked_shaders: machine.checked_shaders,
+            ..Options::default()
         })
     }
 }

@@ -1,8 +1,8 @@
 //! The arguments of `swalign dedup`.
 
-use super::names::StrandName;
 use super::paths::{check_about, check_files};
 use super::{InputFlags, ThreadsFlag, values};
+use crate::terms::alignment::Strands;
 use crate::terms::alphabet::Alphabet;
 use crate::terms::options::{DedupBy, DedupOptions, ReadFormat, is_packed};
 use clap::Args;
@@ -33,14 +33,14 @@ struct DedupSetFlags {
         long,
         value_name = "whole|prefix",
         default_value = "whole",
-        value_parser = values::dedup_by(),
+        value_enum,
         hide_possible_values = true,
         hide_default_value = true
     )]
     by: DedupBy,
     /// Strands of DNA to compare: both, to merge sequences with their reverse complements, or plus [default: plus]
     #[arg(long, value_enum, value_name = "both|plus", hide_possible_values = true)]
-    strand: Option<StrandName>,
+    strand: Option<Strands>,
     /// Merge DNA sequences with their reverse complements
     #[arg(long, hide = true, conflicts_with = "strand")]
     both_strands: bool,
@@ -58,7 +58,7 @@ struct DedupSetFlags {
     )]
     min_size: usize,
     /// Sequence type [default: detected from the first file]
-    #[arg(long, value_name = "dna|protein", value_parser = values::alphabet(), hide_possible_values = true)]
+    #[arg(long, value_name = "dna|protein", value_enum, hide_possible_values = true)]
     alphabet: Option<Alphabet>,
 }
 
@@ -69,7 +69,7 @@ struct DedupOutputFlags {
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Output format [default: as the input]
-    #[arg(long, value_name = "fasta|fastq", value_parser = values::read_format(), hide_possible_values = true)]
+    #[arg(long, value_name = "fasta|fastq", value_enum, hide_possible_values = true)]
     format: Option<ReadFormat>,
     /// Append the abundance to names as ;size=N, replacing an earlier one
     #[arg(long, alias = "sizeout")]
@@ -118,7 +118,7 @@ impl DedupArguments {
         check_files(&paths, None, file.as_deref())?;
         let sides = [("--table", output.table.as_deref())];
         check_about(&sides, paths.iter().copied(), (file.as_deref(), false))?;
-        let both_strands = sets.both_strands || sets.strand == Some(StrandName::Both);
+        let both_strands = sets.both_strands || sets.strand == Some(Strands::Both);
         Ok(DedupOptions {
             is_packed: file.as_deref().is_some_and(is_packed),
             is_table_packed: output.table.as_deref().is_some_and(is_packed),

@@ -3,7 +3,7 @@
 use super::paths::check_stdin;
 use super::{ThreadsFlag, usage, values};
 use crate::terms::options::{
-    GrepDevice, GrepOptions, GrepOutput, GrepPatterns, OccurrenceRule, WordPosition,
+    DeviceChoice, GrepOptions, GrepOutput, GrepPatterns, OccurrenceRule, WordPosition,
 };
 use clap::error::ErrorKind;
 use clap::{ArgAction, Args};
@@ -119,7 +119,7 @@ struct GrepMachineFlags {
     /// `swalign devices` lists the GPUs. gpu:NAME selects a GPU by part of its name, gpu:PCI-ID by PCI address, and cpu:NAME an instruction set. auto is cpu, which
     /// finishes most files before a GPU has started. The output does not depend on the device.
     #[arg(long, value_name = "DEVICE", default_value = "cpu", value_parser = values::grep_device)]
-    device: GrepDevice,
+    device: DeviceChoice,
     #[command(flatten)]
     threads: ThreadsFlag,
 }

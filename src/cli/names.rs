@@ -1,67 +1,68 @@
-//! Choices, as the command line names them.
+//! Choices of [`crate::terms::options`], as the command line names them.
 
 use crate::terms::alignment::Strands;
+use crate::terms::alphabet::Alphabet;
 use crate::terms::options::{
-    CsForm, FilterChoice, Format, HitFormat, Mask, MatrixValues, OutputFormat, Preset, Rank, TieRule,
+    CsForm, DedupBy, FilterChoice, Format, HitFormat, Mask, MatrixValues, OutputFormat, Preset, Rank,
+    ReadFormat, SearchFormat, TieRule,
 };
 use crate::terms::scoring::AlignmentMode;
 use clap::ValueEnum;
+use clap::builder::PossibleValue;
 
-/// The presets, as the command line names them.
-#[derive(Clone, Copy, ValueEnum)]
-pub enum PresetName {
-    #[value(alias = "sr")]
-    Short,
-    Long,
-    MapHifi,
-    #[value(alias = "map-pb")]
-    MapOnt,
-    Asm5,
-    Asm10,
-    Asm20,
-    Blastn,
-    Linear,
-    Protein,
+/// Names of the variants of an enum, with an alias and a line of help each.
+macro_rules! named {
+    ($($choice:ident { $($variant:ident $name:literal $(or $alias:literal)? $(is $help:literal)?,)+ })+) => {$(
+        impl ValueEnum for $choice {
+            fn value_variants<'a>() -> &'a [$choice] {
+                &[$($choice::$variant),+]
+            }
+
+            fn to_possible_value(&self) -> Option<PossibleValue> {
+                Some(match self {
+                    $($choice::$variant => PossibleValue::new($name)$(.alias($alias))?$(.help($help))?,)+
+                })
+            }
+        }
+    )+};
 }
 
-impl From<PresetName> for Preset {
-    fn from(name: PresetName) -> Preset {
-        match name {
-            PresetName::Short => Preset::Short,
-            PresetName::Long => Preset::Long,
-            PresetName::MapHifi => Preset::MapHifi,
-            PresetName::MapOnt => Preset::MapOnt,
-            PresetName::Asm5 => Preset::Asm5,
-            PresetName::Asm10 => Preset::Asm10,
-            PresetName::Asm20 => Preset::Asm20,
-            PresetName::Blastn => Preset::Blastn,
-            PresetName::Linear => Preset::Linear,
-            PresetName::Protein => Preset::Protein,
-        }
+named! {
+    Preset {
+        Short "short" or "sr",
+        Long "long",
+        MapHifi "map-hifi",
+        MapOnt "map-ont" or "map-pb",
+        Asm5 "asm5",
+        Asm10 "asm10",
+        Asm20 "asm20",
+        Blastn "blastn",
+        Linear "linear",
+        Protein "protein",
+    }
+    AlignmentMode { Local "local", Glocal "glocal", Global "global", Overlap "overlap", }
+    Strands { Both "both", Plus "plus", Minus "minus", }
+    TieRule { First "first", Hash "hash", }
+    CsForm { Short "short", Long "long", }
+    MatrixValues { Score "score", Identity "identity", }
+    FilterChoice { Auto "auto", Index "index", Scan "scan" or "bitap", None "none", }
+    Rank { Score "score", Raw "raw", Evalue "evalue", Identity "identity", }
+    Alphabet { Dna "dna", Protein "protein", }
+    DedupBy { Whole "whole", Prefix "prefix", }
+    ReadFormat { Fasta "fasta", Fastq "fastq", }
+    Mask { None "none", Low "low", Hard "hard", }
+    SearchFormat {
+        Tab "tab" is "Table with a header line",
+        Bed "bed" is "BED with six columns; the fifth is the number of edits",
+        Sam "sam" is "SAM with the patterns as reads; reads the texts twice",
+        Fasta "fasta" is "Matched text, reverse-complemented on the reverse strand",
+        Fastq "fastq" is "The same with the qualities of the text, which must be FASTQ",
+        Count "count" is "Number of hits of each text",
+        Text "text" is "Printed alignments, with the pattern forward",
     }
 }
 
-/// The modes, as the command line names them.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ModeName {
-    Local,
-    Glocal,
-    Global,
-    Overlap,
-}
-
-impl From<ModeName> for AlignmentMode {
-    fn from(name: ModeName) -> AlignmentMode {
-        match name {
-            ModeName::Local => AlignmentMode::Local,
-            ModeName::Glocal => AlignmentMode::Glocal,
-            ModeName::Global => AlignmentMode::Global,
-            ModeName::Overlap => AlignmentMode::Overlap,
-        }
-    }
-}
-
-/// The formats, as the command line names them.
+/// Formats, as the command line names them.
 #[derive(Clone, Copy, ValueEnum)]
 pub enum FormatName {
     Sam,
@@ -75,72 +76,6 @@ pub enum FormatName {
     Matrix,
 }
 
-/// Strands, as BLAST and vsearch name them.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum StrandName {
-    Both,
-    Plus,
-    Minus,
-}
-
-impl From<StrandName> for Strands {
-    fn from(name: StrandName) -> Strands {
-        match name {
-            StrandName::Both => Strands::Both,
-            StrandName::Plus => Strands::Plus,
-            StrandName::Minus => Strands::Minus,
-        }
-    }
-}
-
-/// Choices among equal best hits, as the command line names them.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum TieRuleName {
-    First,
-    Hash,
-}
-
-impl From<TieRuleName> for TieRule {
-    fn from(name: TieRuleName) -> TieRule {
-        match name {
-            TieRuleName::First => TieRule::First,
-            TieRuleName::Hash => TieRule::Hash,
-        }
-    }
-}
-
-/// Forms of the tag cs, as the command line names them.
-#[derive(Clone, Copy, ValueEnum)]
-pub enum CsName {
-    Short,
-    Long,
-}
-
-impl From<CsName> for CsForm {
-    fn from(name: CsName) -> CsForm {
-        match name {
-            CsName::Short => CsForm::Short,
-            CsName::Long => CsForm::Long,
-        }
-    }
-}
-
-/// The values of a matrix, as the command line names them.
-#[derive(Clone, Copy, ValueEnum)]
-pub enum ValuesName {
-    Score,
-    Identity,
-}
-
-impl From<ValuesName> for MatrixValues {
-    fn from(name: ValuesName) -> MatrixValues {
-        match name {
-            ValuesName::Score => MatrixValues::Score,
-            ValuesName::Identity => MatrixValues::Identity,
-        }
-    }
-}
-
 impl From<FormatName> for OutputFormat {
     fn from(name: FormatName) -> OutputFormat {
         match name {
@@ -151,65 +86,6 @@ impl From<FormatName> for OutputFormat {
             FormatName::Tab | FormatName::Matrix => OutputFormat::Hits(HitFormat::Tab),
             FormatName::Json => OutputFormat::Hits(HitFormat::Json),
             FormatName::Text => OutputFormat::Hits(HitFormat::Text),
-        }
-    }
-}
-
-/// The filters, as the command line names them.
-#[derive(Clone, Copy, ValueEnum)]
-pub enum FilterName {
-    Auto,
-    Index,
-    #[value(alias = "bitap")]
-    Scan,
-    None,
-}
-
-impl From<FilterName> for FilterChoice {
-    fn from(name: FilterName) -> FilterChoice {
-        match name {
-            FilterName::Auto => FilterChoice::Auto,
-            FilterName::Index => FilterChoice::Index,
-            FilterName::Scan => FilterChoice::Scan,
-            FilterName::None => FilterChoice::None,
-        }
-    }
-}
-
-/// The ranks, as the command line names them.
-#[derive(Clone, Copy, ValueEnum)]
-pub enum RankName {
-    Score,
-    Raw,
-    Evalue,
-    Identity,
-}
-
-impl From<RankName> for Rank {
-    fn from(name: RankName) -> Rank {
-        match name {
-            RankName::Score => Rank::Score,
-            RankName::Raw => Rank::Raw,
-            RankName::Evalue => Rank::Evalue,
-            RankName::Identity => Rank::Identity,
-        }
-    }
-}
-
-/// The kinds of masking, as the command line names them.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum MaskName {
-    None,
-    Low,
-    Hard,
-}
-
-impl From<MaskName> for Mask {
-    fn from(name: MaskName) -> Mask {
-        match name {
-            MaskName::None => Mask::None,
-            MaskName::Low => Mask::Low,
-            MaskName::Hard => Mask::Hard,
         }
     }
 }

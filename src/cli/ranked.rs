@@ -1,9 +1,8 @@
 //! Which hits are reported, in which order, and what a list shows of them.
 
-use super::names::{MaskName, RankName, TieRuleName};
 use super::{NO_HEADING, values};
 use crate::terms::options::{
-    Column, HitLimits, IdentityDefinition, Mask, OutputFormat, PageOptions, Rank, TieRule,
+    Column, HitLimits, IdentityDefinition, Mask, OutputFormat, PageOptions, Rank, RankedOptions, TieRule,
 };
 use clap::Args;
 use std::io::{self, IsTerminal};
@@ -45,7 +44,7 @@ pub struct RankedFlags {
     /// a hash of the name of the read, so that reads from a repeat spread evenly over its first 64 copies, in the same way in
     /// every run. For mates it selects among equal pairs.
     #[arg(long, hide_short_help = true, value_name = "RULE", value_enum, hide_possible_values = true)]
-    tie_break: Option<TieRuleName>,
+    tie_break: Option<TieRule>,
     /// Rank hits by score, evalue, identity or raw [default: score]
     ///
     /// For --format tab, json and text. score ranks by the E-value of the score, as in BLAST. evalue ranks by an E-value that is
@@ -53,7 +52,7 @@ pub struct RankedFlags {
     /// it also replaces the E-value in the output and for --evalue. identity ranks by percent identity, and raw by the score
     /// itself. Ties are ranked by score. For scoring schemes without E-values, score and evalue rank by the score itself.
     #[arg(long, hide_short_help = true, value_name = "BY", value_enum, hide_possible_values = true)]
-    rank: Option<RankName>,
+    rank: Option<Rank>,
     /// Report hits with at least PERCENT identity
     #[arg(long, value_name = "PERCENT", allow_negative_numbers = true, value_parser = values::percent)]
     min_identity: Option<f64>,
@@ -77,7 +76,7 @@ pub struct RankedFlags {
         hide_possible_values = true,
         hide_short_help = true
     )]
-    mask: MaskName,
+    mask: Mask,
     /// Definition of identity, as numbered by vsearch: 0 to 4 [default: 2]
     ///
     /// 0: matches / length of the shorter sequence. 1 and 4: matches / alignment columns. 2: matches / alignment columns
@@ -100,19 +99,6 @@ pub struct RankedFlags {
 #[derive(Clone, Debug)]
 pub struct TableColumns(pub Vec<Column>);
 
-/// The values of [`RankedFlags`].
-pub struct Ranked {
-    pub evalue: Option<f64>,
-    pub limits: HitLimits,
-    pub rank: Rank,
-    pub tie_rule: TieRule,
-    pub mask: Mask,
-    pub identity: IdentityDefinition,
-    pub columns: Vec<Column>,
-    pub table_header: bool,
-    pub page: PageOptions,
-}
-
 impl RankedFlags {
     pub fn has_min_coverage(&self) -> bool {
         self.min_coverage.is_some()
@@ -126,7 +112,7 @@ impl RankedFlags {
         max_hits: Option<usize>,
         to_file: bool,
         has_all: bool,
-    ) -> Ranked {
+    ) -> RankedOptions {
         let is_list = matches!(format, OutputFormat::Hits(_));
         let limits = HitLimits {
             max_hits: max_hits.unwrap_or(match is_list || has_all || self.max_targets.is_some() {
@@ -143,12 +129,12 @@ impl RankedFlags {
             identity: self.min_identity.unwrap_or(0.0),
             coverage: self.min_coverage.unwrap_or(0.0),
         };
-        Ranked {
+        RankedOptions {
             evalue: self.evalue,
             limits,
-            rank: if is_list { self.rank.map_or(Rank::Score, Rank::from) } else { Rank::Raw },
-            tie_rule: self.tie_break.map_or(TieRule::First, TieRule::from),
-            mask: self.mask.into(),
+            rank: if is_list { self.rank.unwrap_or(Rank::Score) } else { Rank::Raw },
+            tie_rule: self.tie_break.unwrap_or(TieRule::First),
+            mask: self.mask,
             identity: self.iddef.unwrap_or_default(),
             columns: self.columns.map_or(Column::STANDARD.to_vec(), |TableColumns(columns)| columns),
             table_header: self.header,

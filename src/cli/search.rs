@@ -5,7 +5,6 @@ mod mates;
 mod output;
 
 use super::circular::SearchCircularFlags;
-use super::names::StrandName;
 use super::paths::{check_about, check_output, check_stdin};
 use super::ranked::page;
 use super::values::EditLimit;
@@ -13,7 +12,7 @@ use super::{AgainFlag, InputFlags, ThreadsFlag, usage, values};
 use crate::terms::alignment::Strands;
 use crate::terms::alphabet::Alphabet;
 use crate::terms::options::{
-    AmpliconChoice, EditLimits, MOST_LIMITED, PamChoice, PatternSource, SearchDevice, SearchOptions, Share,
+    AmpliconChoice, DeviceChoice, EditLimits, MOST_LIMITED, PamChoice, PatternSource, SearchOptions, Share,
 };
 use amplicons::SearchAmpliconFlags;
 use clap::error::ErrorKind;
@@ -139,7 +138,7 @@ struct SearchHitFlags {
     revcomp: bool,
     /// Strands of texts to search: both, plus or minus [default: both]
     #[arg(long, value_enum, value_name = "both|plus|minus", hide_possible_values = true)]
-    strand: Option<StrandName>,
+    strand: Option<Strands>,
     /// Report every end position with at most -k edits, not only local minima
     #[arg(long)]
     all: bool,
@@ -175,8 +174,8 @@ struct SearchMachineFlags {
     ///
     /// `swalign devices` lists the GPUs. auto uses a GPU if the search is long enough to repay its start-up. gpu:NAME selects a GPU by part of its name, gpu:PCI-ID
     /// by PCI address, and cpu:NAME an instruction set. The output does not depend on the device.
-    #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = values::search_device)]
-    device: SearchDevice,
+    #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = values::device)]
+    device: DeviceChoice,
     #[command(flatten)]
     threads: ThreadsFlag,
 }
@@ -267,7 +266,7 @@ Exit codes: 0 success (with or without hits), 1 failure, 2 wrong usage.";
 
 impl SearchHitFlags {
     fn strands(&self) -> Strands {
-        self.strand.map_or(Strands::of(self.revcomp), Strands::from)
+        self.strand.unwrap_or(Strands::of(self.revcomp))
     }
 }
 

@@ -1,6 +1,5 @@
 //! Lines of arguments, and what they become or why they are refused.
 
-use super::names::PresetName;
 use super::*;
 
 const SAM: OutputFormat = OutputFormat::Records(Format::Sam);
@@ -9,7 +8,7 @@ const PAF: OutputFormat = OutputFormat::Records(Format::Paf);
 use crate::terms::alignment::Strands;
 use crate::terms::alphabet::Alphabet;
 use crate::terms::options::{
-    DeviceChoice, EXTENSIONS, Mode, PerPiece, Preset, ReadGroup, ScoringChoice, Share,
+    DeviceChoice, DevicesChoice, EXTENSIONS, Mode, PerPiece, Preset, ReadGroup, ScoringChoice, Share,
 };
 use crate::terms::scoring::{AlignmentMode, Matrix, Scoring, Substitution};
 use clap::ValueEnum;
@@ -50,8 +49,8 @@ fn the_defaults() {
     assert_eq!((options.query, options.reference), ("q.fa".into(), "r.fa".into()));
     assert_eq!((options.output, options.alphabet, options.min_score), (None, None, None));
     assert_eq!(options.scoring, ScoringChoice::default());
-    assert_eq!((options.secondary_ratio, options.limits.max_hits), (0.8, 1));
-    assert_eq!((options.device, options.batch), (DeviceChoice::Auto, None));
+    assert_eq!((options.secondary_ratio, options.ranked.limits.max_hits), (0.8, 1));
+    assert_eq!((options.device, options.batch), (DevicesChoice::One(DeviceChoice::Auto), None));
     assert!(options.strands == Strands::Both && !options.eqx && !options.checked_shaders);
     assert!(options.threads >= 1);
     assert_eq!((options.verbosity, options.read_group), (1, None));
@@ -116,8 +115,11 @@ fn every_flag_reaches_its_option() {
     };
     assert_eq!(options.scoring, scoring);
     assert_eq!(options.alphabet, Some(Alphabet::Protein));
-    assert_eq!((options.min_score, options.secondary_ratio, options.limits.max_hits), (Some(9), 0.5, 4));
-    assert_eq!(options.device, DeviceChoice::Gpus(vec!["1".to_string()]));
+    assert_eq!(
+        (options.min_score, options.secondary_ratio, options.ranked.limits.max_hits),
+        (Some(9), 0.5, 4)
+    );
+    assert_eq!(options.device, DevicesChoice::One(DeviceChoice::Gpu(Some("1".to_string()))));
     assert_eq!((options.threads, options.batch, options.verbosity), (3, Some(8), 2));
     assert_eq!(options.output, Some("x.sam".into()));
     assert!(options.strands == Strands::Plus && options.eqx && options.checked_shaders);
@@ -264,13 +266,17 @@ fn bam_is_not_for_terminals() {
 #[test]
 fn devices_by_name() {
     let choice = |text: &str| options(&["--device", text, "q", "r"]).device;
-    assert_eq!(choice("cpu"), DeviceChoice::Cpu(None));
-    assert_eq!(choice("cpu:avx2"), DeviceChoice::Cpu(Some("avx2".to_string())));
-    assert_eq!(choice("plain"), DeviceChoice::Plain);
-    assert_eq!(choice("gpu"), DeviceChoice::Gpu);
-    assert_eq!(choice("all"), DeviceChoice::AllGpus);
-    assert_eq!(choice("gpu:0000:3b:00.0"), DeviceChoice::Gpus(vec!["0000:3b:00.0".to_string()]));
-    let two = DeviceChoice::Gpus(vec!["0".to_string(), "h200".to_string()]);
+    let one = |text: &str| match choice(text) {
+        DevicesChoice::One(device) => device,
+        several => panic!("{several:?}"),
+    };
+    assert_eq!(one("cpu"), DeviceChoice::Cpu(None));
+    assert_eq!(one("cpu:avx2"), DeviceChoice::Cpu(Some("avx2".to_string())));
+    assert_eq!(one("plain"), DeviceChoice::Plain);
+    assert_eq!(one("gpu"), DeviceChoice::Gpu(None));
+    assert_eq!(choice("all"), DevicesChoice::AllGpus);
+    assert_eq!(one("gpu:0000:3b:00.0"), DeviceChoice::Gpu(Some("0000:3b:00.0".to_string())));
+    let two = DevicesChoice::Gpus(vec!["0".to_string(), "h200".to_string()]);
     assert_eq!((choice("gpu:0, h200"), choice("gpu:0,gpu:h200")), (two.clone(), two));
     for wrong in ["gpu:", "cpu:", "tpu", "gpu:0,", ""] {
         refused(&["--device", wrong, "q", "r"], &["--device", "auto, cpu, gpu"]);
@@ -363,8 +369,8 @@ fn parts_by_number() {
 #[test]
 fn help_tells_what_is_so() {
     let long = Arguments::command().render_long_help().to_string();
-    for (name, preset) in PresetName::value_variants().iter().map(|&name| (name, Preset::from(name))) {
-        let name = name.to_possible_value().unwrap();
+    for &preset in Preset::value_variants() {
+        let name = preset.to_possible_value().unwrap();
         assert_eq!(Preset::named(name.get_name()), Some(preset));
         let alphabet = if preset == Preset::Protein { Alphabet::Protein } else { Alphabet::Dna };
         let choice = ScoringChoice { preset: Some(preset), ..ScoringChoice::default() };

@@ -6,8 +6,8 @@ use crate::terms::alphabet::Alphabet;
 use crate::terms::casts::to_i32;
 use crate::terms::insert::{InsertSize, MOST_INSERT, Orientation};
 use crate::terms::options::{
-    Column, DedupBy, DeviceChoice, GrepDevice, IdentityDefinition, MOST_PAM_LETTERS, PerPiece, ReadFormat,
-    SampledKmers, SearchColumn, SearchDevice, Share,
+    Column, DeviceChoice, DevicesChoice, IdentityDefinition, MOST_PAM_LETTERS, PerPiece, SampledKmers,
+    SearchColumn, Share,
 };
 use crate::terms::scoring::MAX_SCORE;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -157,34 +157,17 @@ pub fn ratio(text: &str) -> Result<f64, String> {
         .ok_or_else(|| "give a number from 0 to 1, such as 0.8".to_string())
 }
 
-pub fn alphabet() -> impl TypedValueParser<Value = Alphabet> {
-    PossibleValuesParser::new(["dna", "protein"])
-        .map(|name| if name == "dna" { Alphabet::Dna } else { Alphabet::Protein })
-}
-
-pub fn dedup_by() -> impl TypedValueParser<Value = DedupBy> {
-    PossibleValuesParser::new(["whole", "prefix"])
-        .map(|name| if name == "whole" { DedupBy::Whole } else { DedupBy::Prefix })
-}
-
-pub fn read_format() -> impl TypedValueParser<Value = ReadFormat> {
-    PossibleValuesParser::new(["fasta", "fastq"])
-        .map(|name| if name == "fasta" { ReadFormat::Fasta } else { ReadFormat::Fastq })
-}
-
-pub fn device(text: &str) -> Result<DeviceChoice, String> {
-    match text.split_once(':') {
-        None if text == "auto" => Ok(DeviceChoice::Auto),
-        None if text == "cpu" => Ok(DeviceChoice::Cpu(None)),
-        None if text == "plain" => Ok(DeviceChoice::Plain),
-        None if text == "gpu" => Ok(DeviceChoice::Gpu),
-        None if text == "all" => Ok(DeviceChoice::AllGpus),
-        Some(("cpu", name)) if !name.is_empty() => Ok(DeviceChoice::Cpu(Some(name.to_string()))),
-        Some(("gpu", names)) if names.split(',').all(|name| !name.trim().is_empty()) => {
-            let name = |name: &str| name.trim().trim_start_matches("gpu:").to_string();
-            Ok(DeviceChoice::Gpus(names.split(',').map(name).collect()))
-        }
-        _ => Err(
+/// One device, or several GPUs.
+pub fn devices(text: &str) -> Result<DevicesChoice, String> {
+    let names = text.strip_prefix("gpu:").filter(|names| names.contains(','));
+    let devices = match names {
+        None if text == "all" => Some(DevicesChoice::AllGpus),
+        None => device(text).ok().map(DevicesChoice::One),
+        Some(names) => names.split(',').map(gpu_name).collect::<Option<_>>().map(DevicesChoice::Gpus),
+    };
+    match devices {
+        Some(devices) => Ok(devices),
+        None => Err(
             "give auto, cpu, gpu, all, or gpu: and the INDEX, NAME or PCI-ID of a GPU in `swalign devices` \
                   (several as in gpu:0,1)"
                 .to_string(),
@@ -192,33 +175,32 @@ pub fn device(text: &str) -> Result<DeviceChoice, String> {
     }
 }
 
-pub fn search_device(text: &str) -> Result<SearchDevice, String> {
-    match text.split_once(':') {
-        None if text == "auto" => Ok(SearchDevice::Auto),
-        None if text == "cpu" => Ok(SearchDevice::Cpu(None)),
-        None if text == "gpu" => Ok(SearchDevice::Gpu(None)),
-        None if text == "plain" => Ok(SearchDevice::Plain),
-        Some(("cpu", name)) if !name.is_empty() => Ok(SearchDevice::Cpu(Some(name.to_string()))),
-        Some(("gpu", name)) if !name.is_empty() => Ok(SearchDevice::Gpu(Some(name.to_string()))),
-        _ => Err(
-            "give auto, cpu, gpu, cpu: and an instruction set, or gpu: and the INDEX, NAME or PCI-ID of a \
-                  GPU in `swalign devices`"
-                .to_string(),
-        ),
+/// One device.
+pub fn device(text: &str) -> Result<DeviceChoice, String> {
+    match text.split_once(':').map(|(kind, name)| (kind, gpu_name(name))) {
+        None if text == "auto" => Ok(DeviceChoice::Auto),
+        None if text == "cpu" => Ok(DeviceChoice::Cpu(None)),
+        None if text == "gpu" => Ok(DeviceChoice::Gpu(None)),
+        None if text == "plain" => Ok(DeviceChoice::Plain),
+        Some(("cpu", Some(name))) => Ok(DeviceChoice::Cpu(Some(name))),
+        Some(("gpu", Some(name))) => Ok(DeviceChoice::Gpu(Some(name))),
+        _ => Err("give auto, cpu, gpu, cpu: and an instruction set, or gpu: and the INDEX, NAME or PCI-ID of a GPU in \
+                  `swalign devices`"
+            .to_string()),
     }
 }
 
-/// The device of `swalign grep`. `auto` is the CPU, which finishes most files before a GPU has started.
-pub fn grep_device(text: &str) -> Result<GrepDevice, String> {
-    if text == "all" || (text.starts_with("gpu:") && text.contains(',')) {
-        return Err("grep uses at most one GPU; give gpu, gpu:INDEX, gpu:NAME or gpu:PCI-ID".to_string());
+/// The name of a GPU or an instruction set, without spaces and a repeated `gpu:`.
+fn gpu_name(name: &str) -> Option<String> {
+    Some(name.trim().trim_start_matches("gpu:").to_string()).filter(|name| !name.is_empty())
+}
+
+/// The device of `swalign grep`, which uses at most one GPU.
+pub fn grep_device(text: &str) -> Result<DeviceChoice, String> {
+    match text == "all" || (text.starts_with("gpu:") && text.contains(',')) {
+        true => Err("grep uses at most one GPU; give gpu, gpu:INDEX, gpu:NAME or gpu:PCI-ID".to_string()),
+        false => device(text),
     }
-    search_device(text).map(|device| match device {
-        SearchDevice::Auto => GrepDevice::Cpu(None),
-        SearchDevice::Cpu(name) => GrepDevice::Cpu(name),
-        SearchDevice::Gpu(name) => GrepDevice::Gpu(name),
-        SearchDevice::Plain => GrepDevice::Plain,
-    })
 }
 
 /// The limit on the edits of a search: for all patterns, or by their length.

@@ -476,6 +476,16 @@ impl Reader {
         self.blocks.recycle(block);
         Some(harvest)
     }
+
+    /// The results of `take` for all records, in order.
+    fn gather<T: Send>(&mut self, take: impl Fn(&mut Vec<T>, Raw) -> Result<()> + Sync) -> Result<Vec<T>> {
+        let mut all = Vec::new();
+        while let Some(harvest) = self.harvest(&take) {
+            all.extend(harvest.pieces.into_iter().flat_map(|(_, made)| made));
+            harvest.fault.map_or(Ok(()), Err)?;
+        }
+        Ok(all)
+    }
 }
 
 /// Length in residues of the first record of a file; `None` if it cannot be read. A long record is read in parts.

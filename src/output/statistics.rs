@@ -18,12 +18,12 @@ mod tests;
 pub use depth::{Depth, HitComparison, ReferenceDepth};
 pub use extremes::{Drawing, Extreme, Extremes};
 pub use histogram::{BINS, Histogram, HistogramBins};
-pub use paths::{PathTotals, Positions};
+pub use paths::Positions;
 
 use crate::align::complexity::low_complexity;
 use crate::align::quality;
 use crate::input::reader::FileRecord;
-use crate::terms::alignment::{Alignment, QueryResult, Strand, Tier};
+use crate::terms::alignment::{Alignment, ColumnCounts, QueryResult, Strand, Tier};
 use crate::terms::alphabet::{Alphabet, reverse_complement};
 use crate::terms::batch::Sequences;
 use crate::terms::scoring::Scoring;
@@ -59,8 +59,10 @@ pub struct Statistics {
 pub struct Sums {
     pub queries: QueryCounts,
     pub records: RecordCounts,
-    /// Sums over all primary alignments.
-    pub path: PathTotals,
+    /// Columns of all primary alignments.
+    pub columns: ColumnCounts,
+    /// Query residues before and after primary alignments.
+    pub clipped: u64,
     pub positions: Positions,
     /// Lengths of the queries in residues.
     pub lengths: Histogram,
@@ -155,7 +157,8 @@ impl AddAssign for Sums {
     fn add_assign(&mut self, other: Sums) {
         self.queries += other.queries;
         self.records += other.records;
-        self.path += other.path;
+        self.columns += other.columns;
+        self.clipped += other.clipped;
         self.positions += other.positions;
         self.lengths += other.lengths;
         self.scores += other.scores;
@@ -264,11 +267,12 @@ impl<'a> Summing<'a> {
         let sums = &mut self.sums;
         sums.qualities.add(u64::from(quality));
         sums.scores.add(u64::from(alignment.score.unsigned_abs()));
-        let path = paths::walk(self.alphabet, (&letters, target), alignment, &mut sums.positions);
-        sums.identities.add(path.matches * 100 * IDENTITY_STEPS / path.columns().max(1));
+        let counts = paths::count(self.alphabet, (&letters, target), alignment, &mut sums.positions);
+        sums.identities.add(counts.matches * 100 * IDENTITY_STEPS / counts.columns().max(1));
         sums.extremes
-            .add(&path, place, || Drawing::of(self.alphabet, (&query.name, &letters), target, alignment));
-        sums.path += path;
+            .add(&counts, place, || Drawing::of(self.alphabet, (&query.name, &letters), target, alignment));
+        sums.columns += counts;
+        sums.clipped += query.sequence.len() as u64 - u64::from(alignment.query_end - alignment.query_start);
         let is_tied = found.second.is_some_and(|second| second >= alignment.score);
         let standing = if is_tied { HitComparison::Tied } else { HitComparison::Unique };
         sums.covered.extend(depth::covered(alignment, standing));

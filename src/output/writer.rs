@@ -148,7 +148,7 @@ impl Writer {
                 let header = if options.packed { bgzf::pack(&header)? } else { header };
                 // All parts of the queries have the same header.
                 let is_part = options.part.is_some();
-                let without_hits = match format == HitFormat::Tab && options.table_header && !is_part {
+                let without_hits = match format == HitFormat::Tab && options.ranked.table_header && !is_part {
                     true => Some(vec![frame::header_without_hits(format.name(options.packed), &header)?]),
                     false => None,
                 };

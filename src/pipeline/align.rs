@@ -153,7 +153,7 @@ impl Run<'_> {
     /// Whether a query may take the answer of its reverse complement: only the order of hits depends on strands.
     fn mirrors(&self) -> bool {
         let has_others = self.pairing.is_some() || self.split.is_some() || self.ranking.is_some();
-        let is_masked = self.options.mask == Mask::Hard;
+        let is_masked = self.options.ranked.mask == Mask::Hard;
         self.strands == Strands::Both && !has_others && !is_masked && !self.targets.have_circles()
     }
 

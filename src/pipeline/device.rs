@@ -17,10 +17,11 @@ use crate::patterns::search::sliced::SlicedScan;
 use crate::patterns::search::{self, EndScan};
 use crate::terms::batch::{STRETCH, Sequences};
 use crate::terms::error::{EngineError, Result};
-use crate::terms::options::{DeviceChoice, FilterChoice, Mode, Options};
+use crate::terms::options::{DeviceChoice, DevicesChoice, FilterChoice, Mode, Options};
 use crate::terms::scoring::Scoring;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::panic::{self, AssertUnwindSafe};
+use std::slice;
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 use std::thread::{self, ScopedJoinHandle};
@@ -260,15 +261,21 @@ pub fn open_beside<'scope>(
 /// Opens the requested devices. Returns a remark if they are not the first choice.
 pub fn open(options: &Options) -> Result<(Hardware, String), EngineError> {
     let card = |name: Option<&str>| Card::open(name, options.checked_shaders);
+    let named = |names: &[String]| -> Result<Hardware, EngineError> {
+        Ok(Hardware::Gpu(Card::open_named(names, options.checked_shaders)?, false))
+    };
     let device = match &options.device {
-        DeviceChoice::Plain => Hardware::Plain,
-        DeviceChoice::Cpu(name) => Hardware::Cpu(instruction_set(name.as_deref())?),
-        DeviceChoice::Gpus(names) => Hardware::Gpu(Card::open_named(names, options.checked_shaders)?, false),
-        DeviceChoice::AllGpus => {
+        DevicesChoice::One(DeviceChoice::Plain) => Hardware::Plain,
+        DevicesChoice::One(device @ DeviceChoice::Cpu(_)) => Hardware::Cpu(instruction_set(device)?),
+        DevicesChoice::Gpus(names) => named(names)?,
+        DevicesChoice::AllGpus => {
             Hardware::Gpu(Card::open_all(options.checked_shaders).map_err(with_remedy)?, false)
         }
-        DeviceChoice::Gpu => Hardware::Gpu(vec![card(None).map_err(with_remedy)?], false),
-        DeviceChoice::Auto => {
+        DevicesChoice::One(DeviceChoice::Gpu(Some(name))) => named(slice::from_ref(name))?,
+        DevicesChoice::One(DeviceChoice::Gpu(None)) => {
+            Hardware::Gpu(vec![card(None).map_err(with_remedy)?], false)
+        }
+        DevicesChoice::One(DeviceChoice::Auto) => {
             let set = InstructionSet::best();
             if is_little(options, set) {
                 return Ok((Hardware::Cpu(set), ": too little work for a GPU".to_string()));
@@ -284,9 +291,9 @@ pub fn open(options: &Options) -> Result<(Hardware, String), EngineError> {
     Ok((device, String::new()))
 }
 
-/// The instruction set with this name, or the best one.
-pub fn instruction_set(name: Option<&str>) -> Result<InstructionSet, EngineError> {
-    let Some(name) = name else { return Ok(InstructionSet::best()) };
+/// The instruction set of a CPU by its name, or the best one.
+pub fn instruction_set(device: &DeviceChoice) -> Result<InstructionSet, EngineError> {
+    let DeviceChoice::Cpu(Some(name)) = device else { return Ok(InstructionSet::best()) };
     InstructionSet::named(name).ok_or_else(|| {
         let known: Vec<&str> = InstructionSet::available().into_iter().map(InstructionSet::name).collect();
         let text =

@@ -56,7 +56,7 @@ pub fn matrix(options: &MatrixOptions, reporter: &dyn Reporter) -> Result<Summar
         scoring,
         layout,
         values: options.values,
-        identity: run.identity,
+        identity: run.ranked.identity,
         cells: 0,
     };
     let shape = MatrixShape { names: &references.names, values: options.values, is_numpy: options.is_numpy };

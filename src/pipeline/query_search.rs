@@ -75,7 +75,7 @@ impl QuerySearch<'_> {
         search: impl FnOnce(&SearchInput, &Sequences) -> Result<T>,
     ) -> Result<T> {
         let written = Arc::new(queries);
-        let queries = match self.options.mask {
+        let queries = match self.options.ranked.mask {
             Mask::Hard => Arc::new(hidden(&written, self.scoring.alphabet, self.strands)),
             Mask::None | Mask::Low => Arc::clone(&written),
         };

@@ -64,14 +64,14 @@ impl Ranking {
         limits: HitLimits,
         (least, shortest): (Least, usize),
     ) -> Option<Ranking> {
-        let unmasked = (options.mask == Mask::Low).then_some(least);
+        let unmasked = (options.ranked.mask == Mask::Low).then_some(least);
         (unmasked.is_some() || is_needed(by.rank, &limits)).then_some(Ranking {
             by,
             limits,
-            definition: options.identity,
+            definition: options.ranked.identity,
             shortest,
             unmasked,
-            is_hard: options.mask == Mask::Hard,
+            is_hard: options.ranked.mask == Mask::Hard,
         })
     }
 

@@ -16,7 +16,7 @@ impl Run<'_> {
         let said = [
             (unsplit, Self::unsplit(unsplit)),
             (cut, self.cut(cut)),
-            (limited, self::limited(limited, &self.options.limits)),
+            (limited, self::limited(limited, &self.options.ranked.limits)),
             (uncovered, self::uncovered(uncovered)),
             (by_evalue, self.by_evalue(by_evalue)),
             (too_short.queries, self::too_short(&too_short, self.rules.min_score)),

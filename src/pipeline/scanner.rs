@@ -11,7 +11,7 @@ use crate::patterns::search::sites::PamSites;
 use crate::patterns::search::sliced::SlicedScan;
 use crate::patterns::search::{EndScan, MatchRule};
 use crate::terms::error::EngineError;
-use crate::terms::options::{SearchDevice, SearchOptions};
+use crate::terms::options::{DeviceChoice, SearchOptions};
 
 /// Approximate number of cells (bases times rows) per second of a thread, for each byte of its vectors: 16 Gbp/s for a
 /// pattern of 20 bases with 64 bytes.
@@ -36,15 +36,14 @@ pub fn sites(
     let parts = options.part.map_or(1, |part| u64::from(part.of));
     let sites = |set| PamSites::new(set, wanted, patterns, letters().map(|letters| letters / parts));
     Ok(match &options.device {
-        SearchDevice::Plain | SearchDevice::Gpu(_) => None,
-        SearchDevice::Cpu(name) => sites(device::instruction_set(name.as_deref())?),
-        SearchDevice::Auto => sites(InstructionSet::best()),
+        DeviceChoice::Plain | DeviceChoice::Gpu(_) => None,
+        device @ (DeviceChoice::Cpu(_) | DeviceChoice::Auto) => sites(device::instruction_set(device)?),
     })
 }
 
 /// Whether a GPU would be no faster than the search from PAMs, so that none needs to be opened.
 pub fn needs_no_device(options: &SearchOptions, sites: &PamSites) -> bool {
-    !matches!(options.device, SearchDevice::Auto) || sites.need_no_device(options.threads)
+    !matches!(options.device, DeviceChoice::Auto) || sites.need_no_device(options.threads)
 }
 
 /// Opens the requested device.
@@ -60,11 +59,11 @@ pub fn open(
         Ok(Box::new(GpuScan::new(card, SlicedScan::on(set), may_fall_back)))
     };
     Ok(match &options.device {
-        SearchDevice::Plain => Box::new(PlainScan),
-        SearchDevice::Cpu(name) => Box::new(Exact::on(device::instruction_set(name.as_deref())?)),
-        SearchDevice::Gpu(None) => gpu(None, false).map_err(device::with_remedy)?,
-        SearchDevice::Gpu(name) => gpu(name.as_deref(), false)?,
-        SearchDevice::Auto => {
+        DeviceChoice::Plain => Box::new(PlainScan),
+        device @ DeviceChoice::Cpu(_) => Box::new(Exact::on(device::instruction_set(device)?)),
+        DeviceChoice::Gpu(None) => gpu(None, false).map_err(device::with_remedy)?,
+        DeviceChoice::Gpu(name) => gpu(name.as_deref(), false)?,
+        DeviceChoice::Auto => {
             let remark = if work.from_pams {
                 "searching at PAM sites".to_string()
             } else if exact::pays(work.patterns, work.rule) {

@@ -32,7 +32,7 @@ use crate::patterns::search::pattern::SearchPattern;
 use crate::patterns::search::rates::Rate;
 use crate::patterns::search::{EndScan, MatchRule};
 use crate::terms::error::Result;
-use crate::terms::options::{SearchDevice, SearchFormat, SearchOptions};
+use crate::terms::options::{DeviceChoice, SearchFormat, SearchOptions};
 use counts::PatternCounts;
 use outputs::SearchOutputs;
 use std::sync::atomic::AtomicU64;
@@ -178,10 +178,10 @@ impl<'a> SearchRun<'a> {
         let sites = scanner::sites(options, &wanted, &oriented)?;
         let letters = (LETTERS * options.threads).clamp(LEAST_LETTERS, MOST_LETTERS);
         let swept = match options.device {
-            SearchDevice::Plain => oriented.len().max(1),
+            DeviceChoice::Plain => oriented.len().max(1),
             _ if sites.is_some() => 1,
-            SearchDevice::Gpu(_) if exact::words_pay(&oriented, &rule) => 1,
-            SearchDevice::Cpu(_) | SearchDevice::Auto if exact::pays(&oriented, &rule) => 1,
+            DeviceChoice::Gpu(_) if exact::words_pay(&oriented, &rule) => 1,
+            DeviceChoice::Cpu(_) | DeviceChoice::Auto if exact::pays(&oriented, &rule) => 1,
             _ => oriented.len().max(1),
         };
         let batches = BatchRules { letters: letters.min((WORK / swept).max(SHORTEST)), first: wanted.first };

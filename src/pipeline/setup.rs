@@ -81,10 +81,10 @@ impl<'a> Run<'a> {
             first: references.first,
         };
         reporter.detail(&told(&named, longest));
-        let tie_names = (options.tie_rule == TieRule::Hash).then(|| named.names.clone());
+        let tie_names = (options.ranked.tie_rule == TieRule::Hash).then(|| named.names.clone());
         let limits = match options.ref_part {
-            None => options.limits,
-            Some(_) => options.limits.of_ref_part(),
+            None => options.ranked.limits,
+            Some(_) => options.ranked.limits.of_ref_part(),
         };
         let secondary_ppm = whole_i64((options.secondary_ratio * 1e6).round());
         let columns = |strands| columns(&named.lengths, strands);
@@ -103,7 +103,7 @@ impl<'a> Run<'a> {
         // Lists have no mapping quality. Lists of mates need it for the insert size.
         let tells_second = matches!(options.format, OutputFormat::Records(_)) || options.has_mates();
         let rules = Rules { min_score, secondary_ppm, tells_second, ..ranking::rules(&limits) };
-        let ranked = RankedBy::new(options.rank, least.significance);
+        let ranked = RankedBy::new(options.ranked.rank, least.significance);
         let ranking = Ranking::new(options, ranked, limits, (least, shortest_target));
         let shown = if min_score == ANY_SCORE { "none".to_string() } else { min_score.to_string() };
         reporter.detail(&format!("{scoring}, min_score={shown}"));
@@ -180,17 +180,19 @@ impl<'a> Run<'a> {
             ranked,
             read_groups,
         };
-        let tally =
-            options.files_about().next().map(|_| Tally::new(&scoring, &targets, options.mask != Mask::None));
+        let tally = options
+            .files_about()
+            .next()
+            .map(|_| Tally::new(&scoring, &targets, options.ranked.mask != Mask::None));
         let mut writer = Writer::new(options, chosen, Arc::clone(&scoring), named)?;
         if let Some(part) = options.ref_part {
             let selection = HitSelection {
                 min_score,
                 anchored_score: tiers.as_ref().map_or(min_score, |tiers| tiers.least),
                 secondary_ppm,
-                limits: options.limits,
+                limits: options.ranked.limits,
                 ranked,
-                identity: options.identity,
+                identity: options.ranked.identity,
                 insert,
             };
             writer = writer.of_part(part, &selection)?;

@@ -41,7 +41,7 @@ pub struct Least {
 fn space(options: &Options, lengths: &[u32]) -> Space {
     let letters = lengths.iter().map(|&len| u64::from(len)).sum();
     let space = SearchSpace { letters, targets: lengths.len() as u64 };
-    match (options.rank, options.mode) {
+    match (options.ranked.rank, options.mode) {
         (Rank::Evalue, Mode::Pairs) => Space::Corrected { targets: 1 },
         (Rank::Evalue, Mode::All | Mode::Triangle) => Space::Corrected { targets: space.targets },
         (_, Mode::Pairs) => Space::Pair,
@@ -78,11 +78,11 @@ impl Least {
         if !scoring.mode.is_local() {
             return Ok(by_score(Growth::Logarithmic));
         }
-        if !is_list && options.evalue.is_none() {
+        if !is_list && options.ranked.evalue.is_none() {
             return Ok(by_score(growth(scoring)?));
         }
         let Some(constants) = constants(scoring)? else {
-            return match options.evalue {
+            return match options.ranked.evalue {
                 None => Ok(by_score(Growth::Linear)),
                 Some(_) => Err(Error::Usage(format!(
                     "--evalue: under {}, scores of random sequences grow with their length, so there are no \
@@ -99,7 +99,7 @@ impl Least {
             Substitution::Matrix(_) => 1,
         };
         let min_score = options.min_score.unwrap_or(floor);
-        let evalue = options.evalue.unwrap_or(DEFAULT_EVALUE);
+        let evalue = options.ranked.evalue.unwrap_or(DEFAULT_EVALUE);
         let of_file = match options.mode {
             Mode::Triangle => lowest_of_file(&significance, evalue, lengths),
             Mode::All | Mode::Pairs => None,

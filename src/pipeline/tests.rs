@@ -5,12 +5,12 @@ use super::device::Hardware;
 use super::*;
 use crate::engine::cpu::Cpu;
 use crate::engine::{Capabilities, Engine, Guarded, Paths, Window};
-use crate::terms::alignment::{HitEnd, Strands};
+use crate::terms::alignment::HitEnd;
 use crate::terms::batch::{Batch, Pair};
 use crate::terms::groups;
 use crate::terms::insert::InsertSize;
 use crate::terms::options::{
-    DeviceChoice, FilterChoice, Format, HitLimits, MatesChoice, Mode, OutputFormat, Rank, ScoringChoice,
+    DeviceChoice, DevicesChoice, FilterChoice, HitLimits, MatesChoice, Rank, RankedOptions, ScoringChoice,
     Share,
 };
 use crate::terms::random::Random;
@@ -75,58 +75,19 @@ fn options(folder: &Path) -> Options {
     }
     fs::write(folder.join("q.fa"), queries).unwrap();
     Options {
-        mode: Mode::All,
         query: folder.join("q.fa"),
         reference: folder.join("ref.fa"),
-        mates: Default::default(),
-        more_lanes: Vec::new(),
-        sample_sheet: None,
-        insert: None,
-        split: None,
-        hard_clips: false,
-        circular: Default::default(),
         output: Some(folder.join("out.sam")),
-        format: OutputFormat::Records(Format::Sam),
-        sort: None,
-        packed: false,
-        rename_references: false,
-        reads_as_reference: false,
-        alphabet: None,
-        scoring: ScoringChoice::default(),
-        strands: Strands::Both,
-        min_score: None,
         secondary_ratio: 0.8,
-        limits_by_quality: false,
-        sampled_kmers: None,
-        limits: HitLimits::records(2),
+        ranked: RankedOptions { limits: HitLimits::records(2), rank: Rank::Raw, ..RankedOptions::default() },
         anchor: 19,
-        evalue: None,
-        tie_rule: crate::terms::options::TieRule::First,
-        rank: Rank::Raw,
-        columns: Vec::new(),
-        table_header: false,
-        mask: Default::default(),
-        identity: Default::default(),
-        page: Default::default(),
-        masks_lower_case: false,
-        removes_gaps: false,
-        part: None,
-        ref_part: None,
-        resume: false,
-        filter: FilterChoice::Auto,
         dedup: true,
-        device: DeviceChoice::Cpu(None),
+        device: DevicesChoice::One(DeviceChoice::Cpu(None)),
         threads: 4,
         batch: Some(2),
-        eqx: false,
-        cs: None,
-        read_group: None,
-        copies_comments: false,
         command_line: "swalign".to_string(),
         verbosity: 1,
-        report: None,
-        stats: None,
-        checked_shaders: false,
+        ..Options::default()
     }
 }
 

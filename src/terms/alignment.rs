@@ -1,5 +1,9 @@
 //! Hits, alignments, their paths, and the total order that decides between equal scores.
 
+mod columns;
+
+pub use columns::{ColumnCounts, ColumnOp, ColumnShown, GAP, PathPiece, PathRun, cigar_text};
+
 use crate::terms::casts::to_u32;
 use smallvec::SmallVec;
 use std::cmp::Ordering;
@@ -14,8 +18,9 @@ pub enum Strand {
 }
 
 /// Strands that are searched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Strands {
+    #[default]
     Both,
     /// Queries as given.
     Plus,

@@ -131,6 +131,15 @@ impl Alphabet {
         }
     }
 
+    /// Whether a query's and a target's code are the same residue. In DNA, only A, C, G and T are.
+    #[inline]
+    pub fn are_equal(self, query: u8, target: u8) -> bool {
+        match self {
+            Alphabet::Dna => is_base(query) && without_end(query) == target,
+            Alphabet::Protein => query == target,
+        }
+    }
+
     /// The code of `letter` in either case, or `None` if it is not in the alphabet.
     pub fn code(self, letter: u8) -> Option<u8> {
         let code = match self {

@@ -16,10 +16,10 @@ mod search_columns;
 
 pub use columns::Column;
 pub use dedup::{DedupBy, DedupOptions, ReadFormat};
-pub use grep::{GrepDevice, GrepOptions, GrepOutput, GrepPatterns, OccurrenceRule, WordPosition};
+pub use grep::{GrepOptions, GrepOutput, GrepPatterns, OccurrenceRule, WordPosition};
 pub use index::{DATABASE_EXTENSION, IndexOptions};
 pub use lane::{SequencingLane, try_open};
-pub use limits::{HitLimits, IdentityDefinition, Mask, PageOptions, Rank, TieRule};
+pub use limits::{HitLimits, IdentityDefinition, Mask, PageOptions, Rank, RankedOptions, TieRule};
 pub use matrix::{MatrixOptions, MatrixValues};
 pub use read_group::ReadGroup;
 pub use read_rules::ReadRules;
@@ -30,7 +30,7 @@ pub use scoring::{
 };
 pub use search::{
     AmpliconChoice, EditLimits, MOST_LIMITED, MOST_PAM_LETTERS, MateFiles, PairSource, PamChoice,
-    PatternSource, SearchDevice, SearchFormat, SearchOptions,
+    PatternSource, SearchFormat, SearchOptions,
 };
 pub use search_columns::SearchColumn;
 
@@ -40,9 +40,10 @@ use crate::terms::insert::InsertSize;
 use std::path::{Path, PathBuf};
 
 /// Which queries are aligned with which targets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
     /// Every query against every target.
+    #[default]
     All,
     /// The i-th query against the i-th target.
     Pairs,
@@ -113,10 +114,16 @@ pub enum DeviceChoice {
     Auto,
     /// The CPU cores, with an instruction set by name or their best.
     Cpu(Option<String>),
-    /// The specification engine: slow, for checking the others.
+    /// The best real GPU, or one by index, PCI id or part of the name.
+    Gpu(Option<String>),
+    /// The specification: slow, for checking the others.
     Plain,
-    /// The best real GPU.
-    Gpu,
+}
+
+/// The devices of `swalign`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DevicesChoice {
+    One(DeviceChoice),
     /// Every real GPU.
     AllGpus,
     /// GPUs by index, PCI id or part of the name.
@@ -190,8 +197,8 @@ pub fn is_packed(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"))
 }
 
-/// Options of `swalign` and `swalign pairs`.
-#[derive(Clone, Debug)]
+/// Options of `swalign` and `swalign pairs`. The default has no files and no threads.
+#[derive(Clone, Debug, Default)]
 pub struct Options {
     pub mode: Mode,
     /// `-` is stdin. It may occur only once in this field, `mates` and `reference`.
@@ -229,31 +236,17 @@ pub struct Options {
     pub scoring: ScoringChoice,
     /// Align DNA queries in both orientations.
     pub strands: Strands,
-    /// `None` is [`default_min_score`], or the score that follows from `evalue`.
+    /// `None` is [`default_min_score`], or the score that follows from the maximum E-value.
     pub min_score: Option<i32>,
     /// Bases of the exact run that a hit of the second tier contains; 0 for no second tier.
     pub anchor: u32,
-    /// Maximum E-value of a hit; `None` sets no limit.
-    pub evalue: Option<f64>,
     /// Minimum ratio of the score of a further hit to the best score, 0 to 1.
     pub secondary_ratio: f64,
     /// On large references, a further hit must also lower the mapping quality.
     pub limits_by_quality: bool,
     /// The k-mers of the index, for tests. `None` follows from the references.
     pub sampled_kmers: Option<SampledKmers>,
-    pub limits: HitLimits,
-    pub tie_rule: TieRule,
-    pub rank: Rank,
-    /// Columns of the table.
-    pub columns: Vec<Column>,
-    /// Whether the table begins with comments that name its columns.
-    pub table_header: bool,
-    /// Stretches that are masked.
-    pub mask: Mask,
-    /// How identities are computed.
-    pub identity: IdentityDefinition,
-    /// Layout of alignments as text.
-    pub page: PageOptions,
+    pub ranked: RankedOptions,
     /// Whether and how the unaligned rest of a query is searched.
     pub split: Option<Split>,
     /// Supplementary records contain only the aligned residues.
@@ -268,7 +261,7 @@ pub struct Options {
     pub filter: FilterChoice,
     /// Results are reused for equal sequences.
     pub dedup: bool,
-    pub device: DeviceChoice,
+    pub device: DevicesChoice,
     /// Host threads; at least 1.
     pub threads: usize,
     /// Maximum number of queries of a batch; `None` sizes batches by their work.
@@ -307,7 +300,7 @@ impl Options {
     /// Whether the minimum score of a query depends on its length, and a second tier follows: in records of queries
     /// against references, if no minimum score is given.
     pub fn has_tiers(&self) -> bool {
-        let is_open = self.min_score.is_none() && self.evalue.is_none();
+        let is_open = self.min_score.is_none() && self.ranked.evalue.is_none();
         is_open && self.mode == Mode::All && matches!(self.format, OutputFormat::Records(_))
     }
 
@@ -360,14 +353,17 @@ impl Options {
     /// alone.
     pub fn needs_paths(&self) -> bool {
         let shows_paths = match self.format {
-            OutputFormat::Hits(HitFormat::Tab) => self.columns.iter().any(|column| column.needs_path()),
+            OutputFormat::Hits(HitFormat::Tab) => {
+                self.ranked.columns.iter().any(|column| column.needs_path())
+            }
             OutputFormat::Hits(HitFormat::Json | HitFormat::Text) | OutputFormat::Records(_) => true,
         };
-        let HitLimits { identity, coverage, max_per_target, .. } = self.limits;
+        let HitLimits { identity, coverage, max_per_target, .. } = self.ranked.limits;
         // A further hit of a target must not overlap the first one, and joining parts requires whole hits.
         let has_further_hits = max_per_target > 1 || self.split.is_some() || self.has_mates();
-        let decides = self.rank == Rank::Identity || identity > 0.0 || coverage > 0.0 || has_further_hits;
-        let is_masked = self.mask == Mask::Low;
+        let decides =
+            self.ranked.rank == Rank::Identity || identity > 0.0 || coverage > 0.0 || has_further_hits;
+        let is_masked = self.ranked.mask == Mask::Low;
         let is_cut = self.circular != Circular::default() || self.ref_part.is_some();
         shows_paths || decides || is_masked || is_cut || self.files_about().next().is_some()
     }
@@ -378,9 +374,21 @@ impl Options {
             OutputFormat::Records(_) => false,
             OutputFormat::Hits(HitFormat::Json | HitFormat::Text) => true,
             OutputFormat::Hits(HitFormat::Tab) => {
-                self.columns.iter().any(|column| matches!(column, Column::Stitle | Column::Salltitles))
+                self.ranked.columns.iter().any(|column| matches!(column, Column::Stitle | Column::Salltitles))
             }
         }
+    }
+}
+
+impl Default for DevicesChoice {
+    fn default() -> DevicesChoice {
+        DevicesChoice::One(DeviceChoice::Auto)
+    }
+}
+
+impl Default for OutputFormat {
+    fn default() -> OutputFormat {
+        OutputFormat::Records(Format::default())
     }
 }
 

@@ -128,6 +128,20 @@ fn hits_of_many_queries_in_order() {
     }
 }
 
+/// The bases of a query's ends are equal to those of the target, also under an end bonus, which marks their codes.
+#[test]
+fn ends_with_a_bonus_are_matches() {
+    let scoring = Scoring::dna(1, 4, 6, 1).with_end_bonus(5);
+    let hit = align_pair("ACGTTGCATTCAGA", "CCACGTTGCATTCACACC", &scoring).unwrap().unwrap();
+    assert_eq!((hit.matches(), hit.cigar_extended().to_string()), (13, "12=1X1=".to_string()));
+    let aligner = Aligner::builder(scoring)
+        .min_score(5)
+        .device(Device::Cpu)
+        .build(&Targets::from_dna([("t", "GGACGTTGCATTCACAGG")]).unwrap());
+    let hit = &aligner.unwrap().align("TCTGAATGCAACGT").unwrap()[0];
+    assert_eq!((hit.matches(), hit.cigar_extended().to_string()), (13, "12=1X1=".to_string()));
+}
+
 #[test]
 fn one_query_that_is_refused_stops_no_other() {
     let targets = Targets::from_dna([("t", "ACGTTGCATTAGCCATGGATCCATTGCACGG")]).unwrap();
@@ -222,7 +236,11 @@ fn plain_matches(
                 plain::PlainScan.scan(&TextCodes::of(&codes), std::slice::from_ref(&classes), rule).unwrap();
             for end in ends {
                 let aligned = plain::align(&classes, &codes, end.end as usize);
-                let cigar: String = aligned.path.iter().map(|(len, step)| format!("{len}{step:?}")).collect();
+                let cigar: String = aligned
+                    .path
+                    .iter()
+                    .map(|(len, op)| format!("{len}{}", char::from(op.letter())))
+                    .collect();
                 all.push((place, strand, end.end as usize, end.edits as usize, cigar));
             }
         }
@@ -232,7 +250,7 @@ fn plain_matches(
 }
 
 fn shown(found: &Match) -> (usize, Strand, usize, usize, String) {
-    let cigar = found.cigar().runs().map(|(len, op)| format!("{len}{op:?}")).collect();
+    let cigar = found.cigar().runs().map(|(len, op)| format!("{len}{}", op.letter())).collect();
     (found.pattern(), found.strand(), found.range().end, found.edits(), cigar)
 }
 

@@ -2,12 +2,14 @@
 //! (tests/golden/README.md), and rust-bio's aligner. gpu_oracles.rs does the same on a GPU.
 
 use crate::common::golden::{Table, check, check_modes};
-use crate::common::{batches, random::Random};
+use crate::common::{batches, codes, random::Random};
 use bio::alignment::pairwise::Aligner;
+use bio::scores::blosum62;
 use swalign::align::backtrace;
 use swalign::engine::{Engine, cpu::Cpu, plain::Plain};
 use swalign::terms::alphabet::Alphabet;
-use swalign::terms::scoring::{AlignmentMode, Scoring};
+use swalign::terms::batch::Sequences;
+use swalign::terms::scoring::{AlignmentMode, Matrix, Scoring};
 
 /// Defines a test of each table on each engine.
 macro_rules! tables {
@@ -72,45 +74,68 @@ fn two_pieces_of_wfa2() {
     }
 }
 
-/// The gap-open score of rust-bio includes the first residue: a gap of k residues scores `gap_open + (k - 1) *
-/// gap_extend`, in negative numbers.
-#[test]
-fn rust_bio_agrees() {
-    let lengths = [1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100, 127, 129];
-    let scorings =
-        [(1, 4, 6, 1), (2, 4, 4, 2), (2, 3, 5, 2), (1, 1, 0, 2), (5, 4, 9, 1), (1, 0, 0, 1), (3, 1, 1, 1)];
-    let (mut plain, mut cpu) = (Plain::new(), Cpu::new());
-    for (seed, (match_, mismatch, open, extend)) in scorings.into_iter().enumerate() {
-        let mut random = Random::new(seed as u64);
-        let mut cases = Vec::new();
-        for query_len in lengths {
-            let query = random.sequence(Alphabet::Dna, query_len);
-            let related = random.mutated(Alphabet::Dna, &query, 15);
-            let target_len = random.pick(&lengths);
-            let mut target = random.sequence(Alphabet::Dna, target_len);
-            cases.push((query.clone(), target.clone()));
-            target.extend(related);
-            cases.push((query, target));
-        }
-        let mut aligner =
-            Aligner::new(-(open + extend), -extend, |a: u8, b: u8| if a == b { match_ } else { -mismatch });
-        let expected: Vec<i32> =
-            cases.iter().map(|(query, target)| aligner.local(query, target).score).collect();
-
-        let (queries, targets): (Vec<_>, Vec<_>) = cases.iter().cloned().unzip();
-        let scoring = Scoring::dna(match_, mismatch, open, extend);
-        let batch = batches::of(batches::encoded(&queries), batches::encoded(&targets), scoring);
-        let pairs = batches::whole_pairs(&batch);
-        for engine in [&mut plain as &mut dyn Engine, &mut cpu] {
-            let hits = engine.score(&batch, &pairs).unwrap();
-            for ((hit, expected), (query, target)) in hits.iter().zip(&expected).zip(&cases) {
+/// The modes that rust-bio has, by its function for each. Its gap-open score includes the first residue: a gap of k
+/// residues scores `gap_open + (k - 1) * gap_extend`, in negative numbers.
+fn check_rust_bio(scoring: &Scoring, pairs: &[(Vec<u8>, Vec<u8>)], residue_score: impl Fn(u8, u8) -> i32) {
+    let [one, two] = [1, 2].map(|len| scoring.gap_cost(len) as i32);
+    let mut aligner = Aligner::new(-one, one - two, residue_score);
+    let (queries, targets): (Vec<_>, Vec<_>) = pairs.iter().cloned().unzip();
+    for mode in [AlignmentMode::Local, AlignmentMode::Glocal, AlignmentMode::Global] {
+        let expected = pairs.iter().map(|(query, target)| match mode {
+            AlignmentMode::Local => aligner.local(query, target).score,
+            AlignmentMode::Glocal => aligner.semiglobal(query, target).score,
+            _ => aligner.global(query, target).score,
+        });
+        let expected: Vec<i32> = expected.collect();
+        let encoded = |sequences: &[Vec<u8>]| -> Sequences {
+            let codes: Vec<_> = sequences.iter().map(|letters| codes(scoring.alphabet, letters)).collect();
+            codes.iter().map(Vec::as_slice).collect()
+        };
+        let batch = batches::of(encoded(&queries), encoded(&targets), scoring.clone().in_mode(mode));
+        let all = batches::whole_pairs(&batch);
+        for engine in [&mut Plain::new() as &mut dyn Engine, &mut Cpu::new()] {
+            let hits = engine.score(&batch, &all).unwrap();
+            for ((hit, expected), (query, target)) in hits.iter().zip(&expected).zip(pairs) {
                 let (query, target) = (String::from_utf8_lossy(query), String::from_utf8_lossy(target));
                 let engine = engine.capabilities().name;
-                assert_eq!(
-                    hit.score, *expected,
-                    "{engine}, seed {seed}, {match_}/{mismatch}/{open}/{extend}\n{query}\n{target}"
-                );
+                assert_eq!(hit.score, *expected, "{engine}, {mode:?}, {scoring}\n{query}\n{target}");
             }
         }
+    }
+}
+
+/// Unrelated pairs, and pairs with a mutated copy, at boundary sizes.
+fn pairs_for_rust_bio(alphabet: Alphabet, seed: u64) -> Vec<(Vec<u8>, Vec<u8>)> {
+    let lengths = [1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100, 127, 129];
+    let mut random = Random::new(seed);
+    let mut pairs = Vec::new();
+    for query_len in lengths {
+        let query = random.sequence(alphabet, query_len);
+        let related = random.mutated(alphabet, &query, 15);
+        let target_len = random.pick(&lengths);
+        let mut target = random.sequence(alphabet, target_len);
+        pairs.push((query.clone(), target.clone()));
+        target.extend(related);
+        pairs.push((query, target));
+    }
+    pairs
+}
+
+#[test]
+fn rust_bio_agrees() {
+    let scorings =
+        [(1, 4, 6, 1), (2, 4, 4, 2), (2, 3, 5, 2), (1, 1, 0, 2), (5, 4, 9, 1), (1, 0, 0, 1), (3, 1, 1, 1)];
+    for (seed, (match_, mismatch, open, extend)) in (0..).zip(scorings) {
+        let scoring = Scoring::dna(match_, mismatch, open, extend);
+        let pairs = pairs_for_rust_bio(Alphabet::Dna, seed);
+        check_rust_bio(&scoring, &pairs, |a, b| if a == b { match_ } else { -mismatch });
+    }
+}
+
+#[test]
+fn rust_bio_agrees_on_proteins() {
+    for (seed, (open, extend)) in (0..).zip([(11, 1), (10, 1), (0, 4)]) {
+        let scoring = Scoring::matrix(Alphabet::Protein, Matrix::named("BLOSUM62").unwrap(), open, extend);
+        check_rust_bio(&scoring, &pairs_for_rust_bio(Alphabet::Protein, seed), blosum62);
     }
 }

@@ -19,7 +19,7 @@ use crate::common::scans::{LENGTHS, classes, genome, patterns, same};
 use crate::common::{one_strand, random::Random, text};
 use rayon::prelude::*;
 use swalign::engine::cpu::simd::InstructionSet;
-use swalign::patterns::search::align::{Aligned, PatternPath, PatternStep, align, edits, replaced};
+use swalign::patterns::search::align::{Aligned, PatternPath, align, edits, replaced};
 use swalign::patterns::search::codes::TextCodes;
 use swalign::patterns::search::exact::Exact;
 use swalign::patterns::search::hits::{Gatherer, HitOptions, PatternHit};
@@ -33,7 +33,7 @@ use swalign::patterns::search::sites::{PamSites, TextPart};
 use swalign::patterns::search::sliced::SlicedScan;
 use swalign::patterns::search::stream::{Seams, Stream, TextEnd, plain_codes};
 use swalign::patterns::search::{EndScan, MatchRule, NOTHING, OTHER, PatternEnd};
-use swalign::terms::alignment::{Strand, Strands};
+use swalign::terms::alignment::{ColumnOp, Strand, Strands};
 use swalign::terms::alphabet::Alphabet;
 use swalign::terms::options::EditLimits;
 

@@ -5,7 +5,7 @@
 //! out.
 
 use super::boxes::{Boxes, ExactRun, REACH, RunBox, RunSupport, covered};
-use crate::terms::alphabet::{is_base, without_end};
+use crate::terms::alphabet::{Alphabet, is_base};
 use crate::terms::batch::{Batch, Sequences};
 use crate::terms::casts::{to_u32, to_usize};
 use rayon::prelude::*;
@@ -40,7 +40,7 @@ const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Whether a query's and a target's code are one of A, C, G, T and equal.
 pub fn are_equal(query: u8, target: u8) -> bool {
-    is_base(query) && without_end(query) == target
+    Alphabet::Dna.are_equal(query, target)
 }
 
 /// K-mers of some queries.

@@ -756,7 +756,7 @@ fn anchored(
     let (query, target) = (scope.batch.query(pair.query), scope.batch.target(pair.target));
     let anchor = tiers.anchor as usize;
     let whole = Sides { query, target, scoring: &scope.batch.scoring, anchor };
-    if best::has_run(&whole, (path.query_start, path.target_start), &path.cigar) {
+    if best::has_run(&whole, &path) {
         return Some(path);
     }
     let columns = &target[pair.start as usize..pair.end as usize];

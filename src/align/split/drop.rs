@@ -4,8 +4,8 @@
 //! There the running score falls by hundreds. As in ksw2 (Li 2018, doi:10.1093/bioinformatics/bty191), only the fall
 //! beyond the cost of a gap between the two diagonals counts, so that a long insertion or deletion cuts nothing.
 
-use crate::terms::alignment::{Alignment, PathOp, PathRuns, push_run};
-use crate::terms::casts::{to_i32, to_i64, to_u32};
+use crate::terms::alignment::{Alignment, PathOp, PathRun, PathRuns, push_run};
+use crate::terms::casts::{to_i32, to_u32};
 use crate::terms::scoring::Scoring;
 
 /// Steps of a path, and their scores.
@@ -35,21 +35,19 @@ impl PathSteps<'_> {
     /// Calls `take` after each step of an alignment. A gap pays for its opening with its first step, and with each further
     /// step what one more residue costs.
     fn walk(&self, alignment: &Alignment, mut take: impl FnMut(PathCell)) {
-        let (mut i, mut j) = (alignment.query_start as usize, alignment.target_start as usize);
         let mut now = PathCell { step: 0, score: 0, diagonal: 0 };
-        for &(len, op) in &alignment.cigar {
-            for at in 0..len {
-                let cost = |len: u32| if len == 0 { 0 } else { self.scoring.gap_cost(len as usize) };
-                let gap = cost(at) - cost(at + 1);
-                let (score, rows, columns) = match op {
-                    PathOp::Match => (i64::from(self.scoring.score(self.query[i], self.target[j])), 1, 1),
-                    PathOp::Insertion => (gap, 1, 0),
-                    PathOp::Deletion => (gap, 0, 1),
+        for PathRun { op, len, query, target } in alignment.runs() {
+            let (rows, columns) = op.consumed(1);
+            let cost = |len: usize| if len == 0 { 0 } else { self.scoring.gap_cost(len) };
+            for at in 0..len as usize {
+                now.score += match op {
+                    PathOp::Match => i64::from(
+                        self.scoring.score(self.query[query.start + at], self.target[target.start + at]),
+                    ),
+                    PathOp::Insertion | PathOp::Deletion => cost(at) - cost(at + 1),
                 };
-                (i, j) = (i + rows, j + columns);
                 now.step += 1;
-                now.score += score;
-                now.diagonal += to_i64(rows) - to_i64(columns);
+                now.diagonal += i64::from(rows) - i64::from(columns);
                 take(now);
             }
         }
@@ -94,25 +92,23 @@ pub fn best_part(
 
 /// The part of an alignment between two steps.
 fn part(alignment: &Alignment, (from, to): (u64, u64), score: i64) -> Alignment {
-    let (mut i, mut j, mut step) = (alignment.query_start, alignment.target_start, 0u64);
+    let mut step = 0u64;
     let mut cut = Alignment { score: to_i32(score), cigar: PathRuns::new(), ..alignment.clone() };
-    for &(len, op) in &alignment.cigar {
-        let (first, behind) = (step, step + u64::from(len));
-        let (rows, columns) = match op {
-            PathOp::Match => (1, 1),
-            PathOp::Insertion => (1, 0),
-            PathOp::Deletion => (0, 1),
-        };
-        let skipped = to_u32(from.clamp(first, behind) - first);
-        let own = to_u32(to.clamp(first, behind) - from.clamp(first, behind).min(to.clamp(first, behind)));
-        if own > 0 {
+    for PathRun { op, len, query, target } in alignment.runs() {
+        let behind = step + u64::from(len);
+        let [first, end] = [from, to].map(|place| to_u32(place.clamp(step, behind) - step));
+        step = behind;
+        if first < end {
+            let places = |len| {
+                let (rows, columns) = op.consumed(len);
+                (to_u32(query.start) + rows, to_u32(target.start) + columns)
+            };
             if cut.cigar.is_empty() {
-                (cut.query_start, cut.target_start) = (i + skipped * rows, j + skipped * columns);
+                (cut.query_start, cut.target_start) = places(first);
             }
-            push_run(&mut cut.cigar, own, op);
-            (cut.query_end, cut.target_end) = (i + (skipped + own) * rows, j + (skipped + own) * columns);
+            push_run(&mut cut.cigar, end - first, op);
+            (cut.query_end, cut.target_end) = places(end);
         }
-        (i, j, step) = (i + len * rows, j + len * columns, behind);
     }
     cut
 }

@@ -14,7 +14,7 @@ pub struct SearchOutputFlags {
     pub output: Option<PathBuf>,
     /// Output format
     #[arg(long, value_enum, value_name = "NAME", default_value = "tab")]
-    format: SearchFormatName,
+    format: SearchFormat,
     /// Columns of --format tab, separated by commas [default: std, see below]
     #[arg(long, hide_short_help = true, value_name = "NAMES", value_parser = values::search_columns)]
     columns: Option<SearchColumns>,
@@ -58,24 +58,6 @@ pub struct SearchOutputFlags {
     pub verbose: bool,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum SearchFormatName {
-    /// Table with a header line
-    Tab,
-    /// BED with six columns; the fifth is the number of edits
-    Bed,
-    /// SAM with the patterns as reads; reads the texts twice
-    Sam,
-    /// Matched text, reverse-complemented on the reverse strand
-    Fasta,
-    /// The same with the qualities of the text, which must be FASTQ
-    Fastq,
-    /// Number of hits of each text
-    Count,
-    /// Printed alignments, with the pattern forward
-    Text,
-}
-
 /// Columns of a table.
 #[derive(Clone, Debug)]
 pub struct SearchColumns(pub Vec<SearchColumn>);
@@ -94,16 +76,7 @@ pub enum SearchNameChoice {
 
 impl SearchOutputFlags {
     pub fn format(&self) -> SearchFormat {
-        match self.format {
-            _ if self.count => SearchFormat::Count,
-            SearchFormatName::Tab => SearchFormat::Tab,
-            SearchFormatName::Bed => SearchFormat::Bed,
-            SearchFormatName::Sam => SearchFormat::Sam,
-            SearchFormatName::Fasta => SearchFormat::Fasta,
-            SearchFormatName::Fastq => SearchFormat::Fastq,
-            SearchFormatName::Count => SearchFormat::Count,
-            SearchFormatName::Text => SearchFormat::Text,
-        }
+        if self.count { SearchFormat::Count } else { self.format }
     }
 
     /// The columns of the table, and whether alignments have the pattern's orientation.

@@ -33,23 +33,24 @@ pub fn begins_block(bytes: &[u8]) -> bool {
 }
 
 /// The uncompressed data of a block.
-pub fn inflated(block: &[u8]) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    GzDecoder::new(block).take(MOST_INFLATED as u64 + 1).read_to_end(&mut bytes).map_err(damaged)?;
+pub fn inflated(mut block: &[u8]) -> io::Result<Vec<u8>> {
+    inflate(&mut block)
+}
+
+/// The uncompressed data of a block that is valid and has the stated length.
+fn inflated_whole(mut block: &[u8]) -> Option<Vec<u8>> {
+    inflate(&mut block).ok().filter(|_| block.is_empty())
+}
+
+/// Takes a block from the beginning of `packed`.
+fn inflate(packed: &mut &[u8]) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(MOST_INFLATED + 1);
+    GzDecoder::new(packed).take(MOST_INFLATED as u64 + 1).read_to_end(&mut bytes).map_err(damaged)?;
     if bytes.len() > MOST_INFLATED {
         let text = "a bgzf block exceeds 64 KiB";
         return Err(damaged(io::Error::new(io::ErrorKind::InvalidData, text)));
     }
     Ok(bytes)
-}
-
-/// The uncompressed data of a block that is valid and has the stated length.
-fn inflated_whole(block: &[u8]) -> Option<Vec<u8>> {
-    let mut bytes = Vec::with_capacity(MOST_INFLATED + 1);
-    let mut decoder = GzDecoder::new(block).take(MOST_INFLATED as u64 + 1);
-    decoder.read_to_end(&mut bytes).ok()?;
-    let is_whole = bytes.len() <= MOST_INFLATED && decoder.into_inner().into_inner().is_empty();
-    is_whole.then_some(bytes)
 }
 
 /// Bgzf data. Valid blocks are inflated on all threads; the rest is inflated like any gzip data, with the same warnings

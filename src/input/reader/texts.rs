@@ -140,20 +140,14 @@ pub fn read_lengths(path: &Path, rules: ReadRules) -> Result<(Vec<(String, usize
             remedy,
         ));
     }
-    let mut lengths = Vec::new();
     let mut reader = Reader::open(path)?.with_rules(rules);
-    while let Some(harvest) = reader.harvest(|texts: &mut Vec<(String, usize)>, raw| {
+    let lengths = reader.gather(|texts, raw| {
         let len = raw.written().len();
         // A text without bases is no error, and is left out of the header.
         check_reference(raw.name, len.max(1)).map_err(|(problem, remedy)| raw.fault(problem, remedy))?;
         texts.push((raw.name.to_string(), len));
         Ok(())
-    }) {
-        lengths.extend(harvest.pieces.into_iter().flat_map(|(_, texts)| texts));
-        if let Some(fault) = harvest.fault {
-            return Err(fault);
-        }
-    }
+    })?;
     Ok((lengths, reader.state().clone()))
 }
 
@@ -178,8 +172,7 @@ pub fn read_patterns(
     sam: bool,
 ) -> Result<(Vec<Text>, Vec<String>)> {
     let mut reader = Reader::open(path).map_err(of_patterns)?.with_rules(rules);
-    let mut patterns = Vec::new();
-    while let Some(harvest) = reader.harvest(|patterns: &mut Vec<Text>, raw| {
+    let patterns = reader.gather(|patterns: &mut Vec<Text>, raw| {
         if sam {
             check_query_name(raw.name).map_err(|(problem, remedy)| raw.fault(problem, remedy))?;
         }
@@ -189,12 +182,7 @@ pub fn read_patterns(
             return Err(raw.fault("the pattern is empty", "add its sequence, or remove the record"));
         }
         Ok(())
-    }) {
-        patterns.extend(harvest.pieces.into_iter().flat_map(|(_, patterns)| patterns));
-        if let Some(fault) = harvest.fault {
-            return Err(fault);
-        }
-    }
+    })?;
     Ok((patterns, reader.warnings()))
 }
 

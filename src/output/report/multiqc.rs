@@ -51,7 +51,7 @@ pub fn fields(account: &Account) -> [(&'static str, String); 7] {
 fn columns(account: &Account) -> [MultiqcColumn; 6] {
     use MultiqcColumnKind::{Count, Percent, Ratio};
     let sums = &account.statistics.sums;
-    let (queries, path) = (&sums.queries, &sums.path);
+    let (queries, path) = (&sums.queries, &sums.columns);
     let all = Coverage::of(account.references().map(|(_, depth)| depth));
     let column =
         |key, title, description, kind, value| MultiqcColumn { key, title, description, kind, value };

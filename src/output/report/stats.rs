@@ -2,7 +2,7 @@
 
 use super::{Account, Coverage, multiqc, percent, ratio, shown};
 use crate::output::statistics::{
-    Extreme, Histogram, HistogramBins, IDENTITY_STEPS, PathTotals, QueryCounts, RecordCounts, ReferenceDepth,
+    Extreme, Histogram, HistogramBins, IDENTITY_STEPS, QueryCounts, RecordCounts, ReferenceDepth, Sums,
 };
 use crate::terms::alignment::Strand;
 use crate::terms::alphabet::Alphabet;
@@ -31,7 +31,7 @@ pub fn stats(account: &Account) -> String {
         ("run", run(account)),
         ("queries", queries(&sums.queries, account)),
         ("records", records(&sums.records)),
-        ("alignments", path(&sums.path, sums.records.primary)),
+        ("alignments", alignments(sums)),
         ("references", references(account)),
         ("histograms", histograms),
         ("by_position", positions(account)),
@@ -69,7 +69,7 @@ fn run(account: &Account) -> String {
 
 fn queries(queries: &QueryCounts, account: &Account) -> String {
     let QueryCounts { total, letters, masked, aligned, anchored, mates, proper, single, apart } = *queries;
-    let if_masked = |number: u64| (account.options.mask != Mask::None).then(|| number.to_string());
+    let if_masked = |number: u64| (account.options.ranked.mask != Mask::None).then(|| number.to_string());
     object([
         ("total", total.to_string()),
         ("letters", letters.to_string()),
@@ -102,9 +102,10 @@ fn records(records: &RecordCounts) -> String {
     ])
 }
 
-fn path(path: &PathTotals, alignments: u64) -> String {
+fn alignments(sums: &Sums) -> String {
+    let path = &sums.columns;
     object([
-        ("total", alignments.to_string()),
+        ("total", sums.records.primary.to_string()),
         ("columns", path.columns().to_string()),
         ("matches", path.matches.to_string()),
         ("mismatches", path.mismatches.to_string()),
@@ -112,7 +113,7 @@ fn path(path: &PathTotals, alignments: u64) -> String {
         ("inserted_letters", path.inserted.to_string()),
         ("deletions", path.deletions.to_string()),
         ("deleted_letters", path.deleted.to_string()),
-        ("clipped_letters", path.clipped.to_string()),
+        ("clipped_letters", sums.clipped.to_string()),
         ("identity_percent", or_null(percent(path.matches, path.columns()))),
     ])
 }

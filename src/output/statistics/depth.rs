@@ -80,17 +80,11 @@ impl ReferenceDepth<'_> {
 /// The intervals that the primary alignment of a query covers.
 pub fn covered(alignment: &Alignment, standing: HitComparison) -> impl Iterator<Item = Covered> + '_ {
     let (target, mut begins) = (alignment.target, Some(standing));
-    let mut start = alignment.target_start;
-    alignment.cigar.iter().filter_map(move |&(len, op)| {
-        let end = start + if op == PathOp::Insertion { 0 } else { len };
-        let stretch = start..end;
-        start = end;
-        (op == PathOp::Match).then(|| Covered {
-            target,
-            start: stretch.start,
-            end: stretch.end,
-            begins: begins.take(),
-        })
+    alignment.runs().filter(|run| run.op == PathOp::Match).map(move |run| Covered {
+        target,
+        start: to_u32(run.target.start),
+        end: to_u32(run.target.end),
+        begins: begins.take(),
     })
 }
 

@@ -1,7 +1,7 @@
 //! Drawings of the best and the worst alignments.
 
-use super::paths::{PathTotals, is_equal};
-use crate::terms::alignment::{Alignment, PathOp, Strand};
+use super::paths::equality;
+use crate::terms::alignment::{Alignment, ColumnCounts, ColumnOp, Strand};
 use crate::terms::alphabet::Alphabet;
 use std::cmp::Ordering;
 use std::ops::AddAssign;
@@ -53,8 +53,8 @@ pub struct Drawing {
 
 impl Extremes {
     /// Keeps an alignment if it is one of the worst or the best.
-    pub fn add(&mut self, path: &PathTotals, place: u64, draw: impl Fn() -> Drawing) {
-        let (matches, columns) = (path.matches, path.columns());
+    pub fn add(&mut self, counts: &ColumnCounts, place: u64, draw: impl Fn() -> Drawing) {
+        let (matches, columns) = (counts.matches, counts.columns());
         let belongs = |kept: &[Extreme], order: ExtremeOrder| {
             kept.len() < KEPT
                 || kept.last().is_some_and(|last| order((matches, columns, place), last.key()).is_lt())
@@ -133,23 +133,19 @@ impl Drawing {
             reference_row: String::new(),
             marks: String::new(),
         };
-        let (mut i, mut j) = (alignment.query_start as usize, alignment.target_start as usize);
-        let columns = alignment.cigar.iter().flat_map(|&(count, op)| (0..count).map(move |_| op));
-        for op in columns.take(COLUMNS) {
-            let (own, code) = (letters[i.min(letters.len() - 1)], target[j.min(target.len() - 1)]);
-            let letter = alphabet.letters().get(usize::from(code)).copied().unwrap_or(b'?');
-            let equal = alphabet.code(own).is_some_and(|own| is_equal(alphabet, own, code));
-            let (own, mark, letter) = match op {
-                PathOp::Match if equal => (own, '|', letter),
-                PathOp::Match => (own, '.', letter),
-                PathOp::Insertion => (own, ' ', b'-'),
-                PathOp::Deletion => (b'-', ' ', letter),
-            };
-            drawing.query_row.push(char::from(own));
-            drawing.marks.push(mark);
-            drawing.reference_row.push(char::from(letter));
-            i += usize::from(op != PathOp::Deletion);
-            j += usize::from(op != PathOp::Insertion);
+        let mut columns = Vec::new();
+        let sides = (letters, alignment.aligned_residues(target));
+        alignment.for_each_piece(sides, equality(alphabet), |piece| {
+            columns.extend(piece.shown(alphabet, letters))
+        });
+        for column in &columns[..columns.len().min(COLUMNS)] {
+            drawing.query_row.push(char::from(column.query));
+            drawing.marks.push(match column.op {
+                ColumnOp::Equal => '|',
+                ColumnOp::Unequal => '.',
+                ColumnOp::Insertion | ColumnOp::Deletion => ' ',
+            });
+            drawing.reference_row.push(char::from(column.target));
         }
         drawing
     }

@@ -1,45 +1,9 @@
 //! Composition of an alignment's path, and the positions in the read at which it differs from the reference.
 
 use super::histogram::HistogramBins;
-use crate::terms::alignment::{Alignment, PathOp, Strand};
+use crate::terms::alignment::{Alignment, ColumnCounts, ColumnOp, Strand};
 use crate::terms::alphabet::{Alphabet, CODES};
-use crate::terms::casts::to_usize;
 use std::ops::{AddAssign, Range};
-
-/// Sums over the columns of paths.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct PathTotals {
-    /// Equal residues, as the output's NM counts them.
-    pub matches: u64,
-    pub mismatches: u64,
-    /// Number of insertions, and of inserted query residues.
-    pub insertions: u64,
-    pub inserted: u64,
-    /// Number of deletions, and of deleted reference residues.
-    pub deletions: u64,
-    pub deleted: u64,
-    /// Query residues before and after the alignment.
-    pub clipped: u64,
-}
-
-impl PathTotals {
-    /// Number of alignment columns, the denominator of identities.
-    pub fn columns(&self) -> u64 {
-        self.matches + self.mismatches + self.inserted + self.deleted
-    }
-}
-
-impl AddAssign for PathTotals {
-    fn add_assign(&mut self, other: PathTotals) {
-        self.matches += other.matches;
-        self.mismatches += other.mismatches;
-        self.insertions += other.insertions;
-        self.inserted += other.inserted;
-        self.deletions += other.deletions;
-        self.deleted += other.deleted;
-        self.clipped += other.clipped;
-    }
-}
 
 /// Differences by position in the read as it was sequenced, starting with its first residue. All bins have the same
 /// width.
@@ -94,63 +58,45 @@ impl AddAssign for Positions {
     }
 }
 
-/// Follows the path of an alignment, and counts its differences by position in the read. `letters` is the read in the
-/// aligned orientation, `target` has codes.
-pub fn walk(
+/// Counts the columns of an alignment, and its differences by position in the read. `letters` is the read in the aligned
+/// orientation, `target` has codes.
+pub fn count(
     alphabet: Alphabet,
     (letters, target): (&[u8], &[u8]),
     alignment: &Alignment,
     positions: &mut Positions,
-) -> PathTotals {
-    let len = letters.len() as u64;
+) -> ColumnCounts {
+    let len = letters.len();
     let forward = alignment.strand == Strand::Forward;
     // Converts positions in the aligned orientation to positions in the read as it was sequenced.
-    let place = |at: u64| if forward { at } else { len - 1 - at };
-    let places = |range: Range<u64>| if forward { range } else { len - range.end..len - range.start };
-    positions.all().into_iter().for_each(|bins| bins.hold(len.saturating_sub(1)));
-    positions.letters.add_range(0..len);
-    let (start, end) = (u64::from(alignment.query_start), u64::from(alignment.query_end));
-    positions.clipped.add_range(places(0..start));
-    positions.clipped.add_range(places(end..len));
-    let mut path = PathTotals { clipped: start + (len - end), ..PathTotals::default() };
-    let (mut i, mut j) = (start, alignment.target_start as usize);
-    for &(count, op) in &alignment.cigar {
-        let steps = u64::from(count);
-        match op {
-            PathOp::Match => {
-                let run = letters[to_usize(i)..].iter().zip(&target[j..j + count as usize]);
-                let mut mismatches = 0;
-                for (at, (&letter, &code)) in (i..i + steps).zip(run) {
-                    let own = alphabet.code(letter).unwrap_or(u8::MAX);
-                    if !is_equal(alphabet, own, code) {
-                        positions.mismatches.add(place(at), 1);
-                        positions.count_change(code, own);
-                        mismatches += 1;
-                    }
-                }
-                path.mismatches += mismatches;
-                path.matches += steps - mismatches;
+    let place = |at: usize| if forward { at as u64 } else { (len - 1 - at) as u64 };
+    let places = |Range { start, end }: Range<usize>| {
+        if forward { start as u64..end as u64 } else { (len - end) as u64..(len - start) as u64 }
+    };
+    positions.all().into_iter().for_each(|bins| bins.hold(len.saturating_sub(1) as u64));
+    positions.letters.add_range(places(0..len));
+    positions.clipped.add_range(places(0..alignment.query_start as usize));
+    positions.clipped.add_range(places(alignment.query_end as usize..len));
+    let mut counts = ColumnCounts::default();
+    let aligned = alignment.aligned_residues(target);
+    alignment.for_each_piece((letters, aligned), equality(alphabet), |piece| {
+        counts.add(&piece);
+        match piece.op {
+            ColumnOp::Equal => {}
+            ColumnOp::Unequal => {
+                positions.mismatches.add(place(piece.at), 1);
+                positions.count_change(piece.target[0], alphabet.code(piece.query[0]).unwrap_or(u8::MAX));
             }
-            PathOp::Insertion => {
-                positions.inserted.add_range(places(i..i + steps));
-                path.insertions += 1;
-                path.inserted += steps;
-            }
-            PathOp::Deletion => {
-                // The residue before the deletion, in the read as it was sequenced.
-                let before = if forward { i.saturating_sub(1) } else { i };
-                positions.deletions.add(place(before), 1);
-                path.deletions += 1;
-                path.deleted += steps;
-            }
+            ColumnOp::Insertion => positions.inserted.add_range(places(piece.at..piece.at + piece.columns())),
+            // The residue before the deletion, in the read as it was sequenced.
+            ColumnOp::Deletion if forward => positions.deletions.add(place(piece.at.saturating_sub(1)), 1),
+            ColumnOp::Deletion => positions.deletions.add(place(piece.at), 1),
         }
-        i += if op == PathOp::Deletion { 0 } else { steps };
-        j += if op == PathOp::Insertion { 0 } else { count as usize };
-    }
-    path
+    });
+    counts
 }
 
-/// Whether two codes count as equal in NM: in DNA only A, C, G and T do.
-pub fn is_equal(alphabet: Alphabet, own: u8, code: u8) -> bool {
-    own == code && (alphabet == Alphabet::Protein || code < 4)
+/// Whether a residue of a read and a code of a target are equal in NM.
+pub fn equality(alphabet: Alphabet) -> impl Fn(u8, u8) -> bool {
+    move |letter, code| alphabet.code(letter).is_some_and(|own| alphabet.are_equal(own, code))
 }

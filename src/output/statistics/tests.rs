@@ -85,15 +85,9 @@ fn sums_by_hand() {
             last: 1,
         };
         assert_eq!(sums.records, records);
-        let path = PathTotals {
-            matches: 15,
-            mismatches: 1,
-            deletions: 1,
-            deleted: 2,
-            clipped: 3,
-            ..PathTotals::default()
-        };
-        assert_eq!(sums.path, path);
+        let columns =
+            ColumnCounts { matches: 15, mismatches: 1, deletions: 1, deleted: 2, ..ColumnCounts::default() };
+        assert_eq!((sums.columns, sums.clipped), (columns, 3));
         let positions = &sums.positions;
         assert_eq!(positions.letters.counts(), [2, 2, 2, 2, 2, 2, 2, 2, 2, 1]);
         assert_eq!(positions.clipped.counts(), [2, 1], "the clip of the reverse read is its first letter");
@@ -133,7 +127,7 @@ fn insertions_and_equal_identities() {
     let one = QueryResult { mated: None, ..found(Strand::Forward, [(0, 10), (0, 8)], path, true) };
     tally.add(tally.sum(0, &reads, &vec![one; 9]));
     tally.read(|Statistics { sums, .. }| {
-        assert_eq!((sums.path.insertions, sums.path.inserted, sums.path.columns()), (9, 18, 90));
+        assert_eq!((sums.columns.insertions, sums.columns.inserted, sums.columns.columns()), (9, 18, 90));
         assert_eq!(sums.positions.inserted.counts(), [0, 0, 0, 0, 9, 9]);
         let places = |kept: &[Extreme]| kept.iter().map(|extreme| extreme.place).collect::<Vec<_>>();
         assert_eq!(places(&sums.extremes.worst), [0, 1, 2, 3, 4]);

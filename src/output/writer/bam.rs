@@ -7,7 +7,7 @@ use super::NamedTargets;
 use super::line::{AlignedLine, BamOp, MateOf, OutputLine, RecordRefusal};
 use super::sam;
 use crate::terms::bam::{BASE_CODES, MAGIC, NO_QUALITY, QUALITY_OFFSET};
-use crate::terms::casts::{const_u8, low_u16, nearest_f32, to_i32, to_u8, to_u16, to_u32};
+use crate::terms::casts::{const_u8, low_u16, nearest_f32, to_i32, to_i64, to_u8, to_u16, to_u32};
 
 /// The 4-bit code of each character.
 const CODES: [u8; 256] = codes();
@@ -171,7 +171,7 @@ fn push_qualities(out: &mut Vec<u8>, line: &OutputLine, letters: usize) {
 
 /// Appends NM, MD, cs if requested, and AS; also XS except for secondary records, and SA for split queries.
 fn push_tags(out: &mut Vec<u8>, aligned: &AlignedLine) {
-    push_number(out, b"NM", i64::from(aligned.differences.edits));
+    push_number(out, b"NM", to_i64(aligned.differences.counts.edits()));
     push_text(out, b"MD", &aligned.differences.md);
     if !aligned.differences.cs.is_empty() {
         push_text(out, b"cs", &aligned.differences.cs);

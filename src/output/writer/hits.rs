@@ -5,13 +5,12 @@ mod oriented;
 
 use super::distinct::put_record;
 use super::line::{REVERSE, SECONDARY};
-use super::list::shown::{ColumnKind, ColumnShown, GAP};
 use super::list::text::{AlignmentBlocks, line, push_blocks};
-use crate::patterns::search::align::{PatternPath, PatternStep};
+use crate::patterns::search::align::PatternPath;
 use crate::patterns::search::hits::PatternHit;
 use crate::patterns::search::pam::Pam;
 use crate::patterns::search::pattern::SearchPattern;
-use crate::terms::alignment::Strand;
+use crate::terms::alignment::{ColumnOp, ColumnShown, GAP, Strand, cigar_text};
 use crate::terms::alphabet::Alphabet;
 use crate::terms::alphabet::reverse_complement;
 use crate::terms::options::{PageOptions, SearchColumn, SearchFormat};
@@ -235,11 +234,9 @@ impl<'a> HitLines<'a> {
 
     /// The CIGAR in the requested orientation.
     fn cigar(&self, hit: &PatternHit) -> String {
-        if self.style.as_pattern && hit.strand == Strand::Reverse {
-            cigar(&hit.path.iter().rev().copied().collect())
-        } else {
-            cigar(&hit.path)
-        }
+        let path = hit.path.iter().copied();
+        let turned = self.style.as_pattern && hit.strand == Strand::Reverse;
+        if turned { cigar_text(path.rev()) } else { cigar_text(path) }
     }
 
     /// The bases of the PAM in the text, in the pattern's orientation or in text order.
@@ -313,7 +310,7 @@ impl<'a> HitLines<'a> {
         };
         let seen = std::mem::replace(&mut self.seen[hit.pattern as usize], true);
         let flag = strand + if seen { SECONDARY } else { 0 };
-        let (name, cigar) = (&pattern.name, cigar(&hit.path));
+        let (name, cigar) = (&pattern.name, cigar_text(hit.path.iter().copied()));
         put(out, format_args!("{name}\t{flag}\t{text}\t{}\t255\t{cigar}\t*\t0\t0\t", hit.start + 1));
         out.extend_from_slice(&letters);
         put(out, format_args!("\t*\tNM:i:{}", hit.edits));
@@ -358,30 +355,13 @@ fn as_dna(letters: &[u8]) -> Vec<u8> {
 /// The columns of a path, in the text's direction.
 fn columns(pattern: &[u8], text: &[u8], path: &PatternPath) -> Vec<ColumnShown> {
     let (mut pattern, mut text) = (pattern.iter().copied(), text.iter().copied());
-    let steps = path.iter().flat_map(|&(len, step)| (0..len).map(move |_| step));
-    let column = |step| {
-        let kind = match step {
-            PatternStep::Equal => ColumnKind::Equal,
-            PatternStep::Replaced => ColumnKind::Unequal,
-            PatternStep::Insertion => ColumnKind::Insertion,
-            PatternStep::Deletion => ColumnKind::Deletion,
-        };
-        let query = if step == PatternStep::Deletion { GAP } else { pattern.next().unwrap_or(GAP) };
-        let target = if step == PatternStep::Insertion { GAP } else { text.next().unwrap_or(GAP) };
-        ColumnShown { query, target, kind }
+    let steps = path.iter().flat_map(|&(len, op)| (0..len).map(move |_| op));
+    let column = |op| {
+        let query = if op == ColumnOp::Deletion { GAP } else { pattern.next().unwrap_or(GAP) };
+        let target = if op == ColumnOp::Insertion { GAP } else { text.next().unwrap_or(GAP) };
+        ColumnShown { query, target, op, is_positive: false }
     };
     steps.map(column).collect()
-}
-
-/// The CIGAR of a path, with `=` and `X`.
-pub fn cigar(path: &PatternPath) -> String {
-    let letter = |step: PatternStep| match step {
-        PatternStep::Equal => '=',
-        PatternStep::Replaced => 'X',
-        PatternStep::Insertion => 'I',
-        PatternStep::Deletion => 'D',
-    };
-    path.iter().map(|&(len, step)| format!("{len}{}", letter(step))).collect()
 }
 
 /// Makes a primary SAM record secondary if its pattern is in `seen`, the names of patterns that already have a record.

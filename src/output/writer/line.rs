@@ -8,7 +8,7 @@ mod maker;
 
 use super::tags::EditTags;
 use super::targets::HitTarget;
-use crate::terms::alignment::{Alignment, Strand};
+use crate::terms::alignment::{Alignment, ColumnOp, PathOp, Strand};
 use crate::terms::insert::five_prime;
 
 pub use maker::LineMaker;
@@ -216,6 +216,27 @@ impl<'a> MateOf<'a> {
         };
         let proper = if self.is_proper { PROPER } else { 0 };
         PAIRED | proper | mate | if self.is_first { FIRST } else { LAST }
+    }
+}
+
+impl From<PathOp> for BamOp {
+    fn from(op: PathOp) -> BamOp {
+        match op {
+            PathOp::Match => BamOp::Match,
+            PathOp::Insertion => BamOp::Insertion,
+            PathOp::Deletion => BamOp::Deletion,
+        }
+    }
+}
+
+impl From<ColumnOp> for BamOp {
+    fn from(op: ColumnOp) -> BamOp {
+        match op {
+            ColumnOp::Equal => BamOp::Equal,
+            ColumnOp::Unequal => BamOp::Unequal,
+            ColumnOp::Insertion => BamOp::Insertion,
+            ColumnOp::Deletion => BamOp::Deletion,
+        }
     }
 }
 

@@ -80,17 +80,17 @@ impl ListMaker {
         (scoring, ranked): (Arc<Scoring>, RankedBy),
         targets: NamedTargets,
     ) -> ListMaker {
-        let shows_masked = format == HitFormat::Tab && options.columns.contains(&Column::Masked);
-        let tells_masked = shows_masked && options.mask != Mask::None;
+        let shows_masked = format == HitFormat::Tab && options.ranked.columns.contains(&Column::Masked);
+        let tells_masked = shows_masked && options.ranked.mask != Mask::None;
         ListMaker {
             targets: HitTargets::Loaded(targets),
             scoring,
             ranked,
             format,
-            columns: options.columns.clone(),
-            page: options.page,
-            has_header: options.table_header,
-            identity: options.identity,
+            columns: options.ranked.columns.clone(),
+            page: options.ranked.page,
+            has_header: options.ranked.table_header,
+            identity: options.ranked.identity,
             tells_masked,
         }
     }

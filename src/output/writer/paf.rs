@@ -8,6 +8,7 @@
 use super::line::{AlignedLine, BamOp, LineRank, OutputLine};
 use super::sam::push_cs;
 use super::tags::{Residues, push_number};
+use crate::terms::alignment::ColumnCounts;
 use crate::terms::casts::to_i64;
 use std::io::Write;
 
@@ -49,11 +50,12 @@ fn push_columns(text: &mut Vec<u8>, line: &OutputLine, residues: &Residues) {
     push_column(text, aligned.target.len);
     push_column(text, alignment.target_start);
     push_column(text, alignment.target_end);
-    let columns = ColumnCounts::count(residues, line.letters, aligned);
-    push_column(text, columns.matches);
-    push_column(text, columns.block());
+    let counts = &aligned.differences.counts;
+    let ambiguous = residues.ambiguous((line.letters, aligned.target.aligned), alignment);
+    push_column(text, to_i64(counts.matches));
+    push_column(text, to_i64(counts.columns() - ambiguous));
     push_column(text, aligned.quality);
-    push_tags(text, aligned, &columns);
+    push_tags(text, aligned);
     if aligned.is_anchored {
         text.extend_from_slice(b"\tya:i:1");
     }
@@ -63,14 +65,14 @@ fn push_columns(text: &mut Vec<u8>, line: &OutputLine, residues: &Residues) {
 }
 
 /// Appends the tags from NM to cg, and cs if requested, in minimap2's order.
-fn push_tags(text: &mut Vec<u8>, aligned: &AlignedLine, columns: &ColumnCounts) {
+fn push_tags(text: &mut Vec<u8>, aligned: &AlignedLine) {
     text.extend_from_slice(b"\tNM:i:");
-    push_number(text, aligned.differences.edits);
+    push_number(text, to_i64(aligned.differences.counts.edits()));
     text.extend_from_slice(b"\tAS:i:");
     push_number(text, aligned.alignment.score);
     text.extend_from_slice(if aligned.rank == LineRank::Secondary { b"\ttp:A:S" } else { b"\ttp:A:P" });
     text.extend_from_slice(b"\tde:f:");
-    push_divergence(text, columns);
+    push_divergence(text, &aligned.differences.counts);
     text.extend_from_slice(b"\tcg:Z:");
     for &(len, kind) in aligned.cigar.iter().filter(|(_, kind)| *kind != BamOp::Clip) {
         push_number(text, len);
@@ -79,64 +81,11 @@ fn push_tags(text: &mut Vec<u8>, aligned: &AlignedLine, columns: &ColumnCounts) 
     push_cs(text, aligned);
 }
 
-/// Numbers of alignment columns by kind.
-#[derive(Default)]
-struct ColumnCounts {
-    matches: i64,
-    /// Columns with two residues, including ambiguous ones.
-    paired: i64,
-    gapped: i64,
-    gaps: i64,
-    ambiguous: i64,
-}
-
-impl ColumnCounts {
-    fn count(residues: &Residues, query: &[u8], aligned: &AlignedLine) -> ColumnCounts {
-        let letter = |letter: &u8| residues.is_ambiguous(*letter);
-        let code = |code: &u8| residues.is_ambiguous_code(*code);
-        let count = |places: usize| to_i64(places);
-        let mut columns = ColumnCounts::default();
-        let (mut i, mut j) = (aligned.alignment.query_start as usize, 0);
-        for &(len, kind) in aligned.cigar {
-            let steps = len as usize;
-            match kind {
-                BamOp::Clip | BamOp::HardClip => {}
-                BamOp::Insertion => {
-                    columns.ambiguous += count(query[i..i + steps].iter().filter(|l| letter(l)).count());
-                    columns.gapped += i64::from(len);
-                    columns.gaps += 1;
-                    i += steps;
-                }
-                BamOp::Deletion => {
-                    let target = &aligned.target.aligned[j..j + steps];
-                    columns.ambiguous += count(target.iter().filter(|c| code(c)).count());
-                    columns.gapped += i64::from(len);
-                    columns.gaps += 1;
-                    j += steps;
-                }
-                BamOp::Match | BamOp::Equal | BamOp::Unequal => {
-                    let sides = query[i..i + steps].iter().zip(&aligned.target.aligned[j..j + steps]);
-                    columns.ambiguous += count(sides.filter(|(l, c)| letter(l) || code(c)).count());
-                    columns.paired += i64::from(len);
-                    i += steps;
-                    j += steps;
-                }
-            }
-        }
-        // An edit is an unequal pair or a residue of a gap.
-        columns.matches = columns.paired + columns.gapped - i64::from(aligned.differences.edits);
-        columns
-    }
-
-    fn block(&self) -> i64 {
-        self.paired + self.gapped - self.ambiguous
-    }
-}
-
 /// Appends de, the gap-compressed divergence: the share of columns that do not match, where each gap counts as one
 /// column. It is rounded as in minimap2, so that lines of both programs can be compared as text.
-fn push_divergence(text: &mut Vec<u8>, columns: &ColumnCounts) {
-    let divergence = 1.0 - columns.matches as f64 / (columns.paired + columns.gaps) as f64;
+fn push_divergence(text: &mut Vec<u8>, counts: &ColumnCounts) {
+    let columns = counts.matches + counts.mismatches + counts.gaps();
+    let divergence = 1.0 - counts.matches as f64 / columns as f64;
     if divergence == 0.0 {
         text.push(b'0');
     } else {

@@ -228,7 +228,9 @@ mod tests {
     use crate::output::writer::tests::{at, group, options, read, writer_of_mates};
     use crate::terms::alignment::{Mated, PathOp, Strand};
     use crate::terms::insert::Orientation;
-    use crate::terms::options::{Column, CsForm, Format, HitFormat, Options, OutputFormat, Rank};
+    use crate::terms::options::{
+        Column, CsForm, Format, HitFormat, Options, OutputFormat, Rank, RankedOptions,
+    };
     use crate::terms::scoring::Scoring;
     use smallvec::smallvec;
 
@@ -241,7 +243,10 @@ mod tests {
             eqx: true,
             cs: Some(CsForm::Long),
             read_group: Some(group("@RG\tID:g 1")),
-            columns: Column::parse("std,qseq,sseq,qcovs,slen,btop").unwrap(),
+            ranked: RankedOptions {
+                columns: Column::parse("std,qseq,sseq,qcovs,slen,btop").unwrap(),
+                ..RankedOptions::default()
+            },
             ..options()
         };
         let target = "ACGTTGCAAC".repeat(10);

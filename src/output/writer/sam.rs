@@ -8,6 +8,7 @@
 
 use super::line::{AlignedLine, BamOp, MateOf, OutputLine};
 use super::tags::{push_number, sam_letter};
+use crate::terms::casts::to_i64;
 
 /// RNEXT, PNEXT and TLEN without a mate's position, with the tabs around them.
 const NO_MATE: &[u8] = b"\t*\t0\t0\t";
@@ -106,7 +107,7 @@ fn push_sequence(text: &mut Vec<u8>, line: &OutputLine) {
 /// Appends NM, MD, cs if requested, and AS; also XS except for secondary records, and SA for split queries.
 fn push_tags(text: &mut Vec<u8>, aligned: &AlignedLine) {
     text.extend_from_slice(b"\tNM:i:");
-    push_number(text, aligned.differences.edits);
+    push_number(text, to_i64(aligned.differences.counts.edits()));
     text.extend_from_slice(b"\tMD:Z:");
     text.extend_from_slice(&aligned.differences.md);
     push_cs(text, aligned);

@@ -2,10 +2,11 @@
 
 mod cs;
 
-use crate::terms::alignment::{Alignment, PathOp};
+use crate::terms::alignment::{Alignment, ColumnCounts, ColumnOp};
 use crate::terms::alphabet::Alphabet;
-use crate::terms::casts::{to_i64, to_u8, to_u32};
+use crate::terms::casts::{to_i64, to_u8};
 use crate::terms::options::CsForm;
+use std::mem;
 
 /// A value that is no code of a target.
 const NONE: u8 = u8::MAX;
@@ -13,24 +14,11 @@ const NONE: u8 = u8::MAX;
 /// The differences between the two sides of an alignment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EditTags {
-    /// NM: mismatches plus inserted and deleted residues.
-    pub edits: u32,
+    pub counts: ColumnCounts,
     /// MD: the target's residues at differences, `[0-9]+(([A-Z]|\^[A-Z]+)[0-9]+)*`.
     pub md: Vec<u8>,
     /// cs; empty if it was not requested, or if the alignment has no columns.
     pub cs: Vec<u8>,
-}
-
-/// A piece of an alignment, in the order of the target.
-enum AlignmentPiece<'a> {
-    /// Target codes that equal the query residues beside them.
-    Equal(&'a [u8]),
-    /// A query residue beside a target code that it does not equal.
-    Unequal(u8, u8),
-    /// Query residues as they are written.
-    Insertion(&'a [u8]),
-    /// Target codes.
-    Deletion(&'a [u8]),
 }
 
 /// The characters and codes of an alphabet for SAM.
@@ -55,21 +43,21 @@ impl Residues {
         self.codes[usize::from(letter)] == code
     }
 
-    /// Calls `unequal` with each position at which a query and a target run differ.
-    pub fn for_each_unequal(&self, query: &[u8], target: &[u8], unequal: impl FnMut(usize)) {
-        let sides = query.iter().zip(target).enumerate();
-        let differs = sides.filter(|(_, (letter, code))| !self.equal(**letter, **code));
-        differs.map(|(at, _)| at).for_each(unequal);
-    }
-
-    /// Whether a query residue is none of A, C, G and T; proteins have no ambiguous residues.
-    pub fn is_ambiguous(&self, letter: u8) -> bool {
-        self.codes[usize::from(letter)] == NONE
-    }
-
-    /// Whether a target code is ambiguous.
-    pub fn is_ambiguous_code(&self, code: u8) -> bool {
-        self.is_ambiguous(self.letter(code))
+    /// Number of columns of an alignment with an ambiguous residue: none of A, C, G and T. Proteins have none.
+    pub fn ambiguous(&self, (query, target): (&[u8], &[u8]), alignment: &Alignment) -> u64 {
+        let is_ambiguous = |letter: u8| self.codes[usize::from(letter)] == NONE;
+        let mut ambiguous = 0;
+        alignment.for_each_piece(
+            (query, target),
+            |letter, code| self.equal(letter, code),
+            |piece| {
+                let of_query = piece.query.iter().filter(|letter| is_ambiguous(**letter)).count();
+                let of_target = piece.target.iter().filter(|code| is_ambiguous(self.letter(**code))).count();
+                // A piece with residues of both sides has equal columns, which are not ambiguous, or one column.
+                ambiguous += of_query.max(of_target) as u64;
+            },
+        );
+        ambiguous
     }
 
     fn letter(&self, code: u8) -> u8 {
@@ -82,85 +70,42 @@ pub fn sam_letter(letter: u8) -> u8 {
     if letter == b'*' { b'X' } else { letter }
 }
 
-/// Calls `take` with the pieces of an alignment. `query` has residues in the aligned orientation; `target` has the aligned
-/// codes.
-fn for_each_piece(
-    residues: &Residues,
-    query: &[u8],
-    target: &[u8],
-    alignment: &Alignment,
-    mut take: impl FnMut(AlignmentPiece),
-) {
-    let (mut i, mut j) = (alignment.query_start as usize, 0);
-    for &(len, op) in &alignment.cigar {
-        let steps = len as usize;
-        let letters = if op == PathOp::Deletion { &[] } else { &query[i..i + steps] };
-        let codes = if op == PathOp::Insertion { &[] } else { &target[j..j + steps] };
-        match op {
-            PathOp::Match => {
-                let mut passed = 0;
-                residues.for_each_unequal(letters, codes, |at| {
-                    if at > passed {
-                        take(AlignmentPiece::Equal(&codes[passed..at]));
-                    }
-                    take(AlignmentPiece::Unequal(letters[at], codes[at]));
-                    passed = at + 1;
-                });
-                if steps > passed {
-                    take(AlignmentPiece::Equal(&codes[passed..]));
-                }
-            }
-            PathOp::Insertion => take(AlignmentPiece::Insertion(letters)),
-            PathOp::Deletion => take(AlignmentPiece::Deletion(codes)),
-        }
-        i += letters.len();
-        j += codes.len();
-    }
-}
-
 impl EditTags {
-    /// Computes NM and MD of an alignment from the query's residues in the aligned orientation and the target's aligned
-    /// codes, and clears previous results.
-    pub fn find(&mut self, residues: &Residues, query: &[u8], target: &[u8], alignment: &Alignment) {
-        let EditTags { edits, md, cs } = self;
-        *edits = 0;
+    /// Finds the differences of an alignment from the query's residues in the aligned orientation and the target's
+    /// aligned codes.
+    pub fn find(
+        &mut self,
+        residues: &Residues,
+        form: Option<CsForm>,
+        (query, target): (&[u8], &[u8]),
+        alignment: &Alignment,
+    ) {
+        let EditTags { counts, md, cs } = self;
+        *counts = ColumnCounts::default();
         md.clear();
         cs.clear();
         // Equal residues since the last residue in MD, possibly 0: MD requires a number between any two residues, which
         // also separates a mismatch from a preceding deletion.
         let mut equals = 0;
-        for_each_piece(residues, query, target, alignment, |piece| match piece {
-            AlignmentPiece::Equal(codes) => equals += to_i64(codes.len()),
-            AlignmentPiece::Unequal(_, code) => {
-                push_number(md, equals);
-                md.push(residues.letter(code));
-                *edits += 1;
-                equals = 0;
+        let equal = |letter, code| residues.equal(letter, code);
+        alignment.for_each_piece((query, target), equal, |piece| {
+            counts.add(&piece);
+            match piece.op {
+                ColumnOp::Equal => equals += to_i64(piece.columns()),
+                ColumnOp::Insertion => {}
+                ColumnOp::Unequal | ColumnOp::Deletion => {
+                    push_number(md, mem::take(&mut equals));
+                    if piece.op == ColumnOp::Deletion {
+                        md.push(b'^');
+                    }
+                    md.extend(piece.target.iter().map(|&code| residues.letter(code)));
+                }
             }
-            AlignmentPiece::Insertion(letters) => *edits += to_u32(letters.len()),
-            AlignmentPiece::Deletion(codes) => {
-                push_number(md, equals);
-                md.push(b'^');
-                md.extend(codes.iter().map(|&code| residues.letter(code)));
-                equals = 0;
-                *edits += to_u32(codes.len());
+            if let Some(form) = form {
+                cs::push(cs, form, residues, &piece);
             }
         });
         push_number(md, equals);
-    }
-
-    /// Computes cs after [`EditTags::find`], for the same alignment.
-    pub fn find_cs(
-        &mut self,
-        form: CsForm,
-        residues: &Residues,
-        query: &[u8],
-        target: &[u8],
-        alignment: &Alignment,
-    ) {
-        for_each_piece(residues, query, target, alignment, |piece| {
-            cs::push(&mut self.cs, form, residues, piece);
-        });
     }
 }
 
@@ -187,7 +132,7 @@ pub fn push_number(text: &mut Vec<u8>, number: impl Into<i64>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::terms::alignment::{PathRuns, Strand};
+    use crate::terms::alignment::{PathOp, PathRuns, Strand};
     use smallvec::smallvec;
 
     pub(super) fn codes(alphabet: Alphabet, letters: &[u8]) -> Vec<u8> {
@@ -203,12 +148,14 @@ mod tests {
         Alignment { strand, target: 0, score, query_start: 0, query_end, target_start: 0, target_end, cigar }
     }
 
-    fn tags(alphabet: Alphabet, query: &str, target: &str, cigar: PathRuns) -> (u32, String) {
+    fn tags(alphabet: Alphabet, query: &str, target: &str, cigar: PathRuns) -> (u64, String) {
         let target = codes(alphabet, target.as_bytes());
-        let mut found = EditTags { edits: 7, md: b"stale".to_vec(), cs: b"stale".to_vec() };
-        found.find(&Residues::new(alphabet), query.as_bytes(), &target, &spanning(0, cigar));
+        let counts = ColumnCounts { matches: 7, ..ColumnCounts::default() };
+        let mut found = EditTags { counts, md: b"stale".to_vec(), cs: b"stale".to_vec() };
+        let sides = (query.as_bytes(), &target[..]);
+        found.find(&Residues::new(alphabet), None, sides, &spanning(0, cigar));
         assert_eq!(found.cs, b"");
-        (found.edits, String::from_utf8(found.md).unwrap())
+        (found.counts.edits(), String::from_utf8(found.md).unwrap())
     }
 
     #[test]

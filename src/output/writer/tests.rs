@@ -2,15 +2,12 @@
 
 use super::{ChosenValues, NamedTargets, Writer};
 use crate::input::reader::FileRecord;
-use crate::terms::alignment::{Alignment, PathOp, PathRuns, QueryResult, Strand, Strands, push_run};
+use crate::terms::alignment::{Alignment, PathOp, PathRuns, QueryResult, Strand, push_run};
 use crate::terms::alphabet::Alphabet;
 use crate::terms::batch::Sequences;
 use crate::terms::error::Result;
 use crate::terms::insert::InsertSize;
-use crate::terms::options::{
-    DeviceChoice, FilterChoice, Format, HitLimits, Mode, Options, OutputFormat, Rank, ReadGroup,
-    ScoringChoice,
-};
+use crate::terms::options::{Options, Rank, RankedOptions, ReadGroup};
 use crate::terms::random::Random;
 use crate::terms::scoring::{Matrix, Scoring};
 use smallvec::smallvec;
@@ -19,58 +16,15 @@ use std::sync::Arc;
 
 pub(super) fn options() -> Options {
     Options {
-        mode: Mode::All,
         query: "reads.fq".into(),
         reference: "ref.fa".into(),
-        mates: Default::default(),
-        insert: None,
-        split: None,
-        hard_clips: false,
-        circular: Default::default(),
-        output: None,
-        format: OutputFormat::Records(Format::Sam),
-        sort: None,
-        packed: false,
-        rename_references: false,
-        reads_as_reference: false,
-        alphabet: None,
-        scoring: ScoringChoice::default(),
-        strands: Strands::Both,
-        min_score: None,
         secondary_ratio: 0.8,
-        limits_by_quality: false,
-        sampled_kmers: None,
-        limits: HitLimits::records(1),
+        ranked: RankedOptions { rank: Rank::Raw, ..RankedOptions::default() },
         anchor: 19,
-        evalue: None,
-        tie_rule: crate::terms::options::TieRule::First,
-        rank: Rank::Raw,
-        columns: Vec::new(),
-        table_header: false,
-        mask: Default::default(),
-        identity: Default::default(),
-        page: Default::default(),
-        masks_lower_case: false,
-        removes_gaps: false,
-        part: None,
-        ref_part: None,
-        resume: false,
-        filter: FilterChoice::Auto,
         dedup: true,
-        device: DeviceChoice::Cpu(None),
         threads: 1,
-        batch: None,
-        eqx: false,
-        cs: None,
-        read_group: None,
-        more_lanes: Vec::new(),
-        sample_sheet: None,
-        copies_comments: false,
         command_line: "swalign reads.fq ref.fa".into(),
-        verbosity: 0,
-        report: None,
-        stats: None,
-        checked_shaders: false,
+        ..Options::default()
     }
 }
 

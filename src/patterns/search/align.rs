@@ -13,27 +13,15 @@
 //! each block from the row before it.
 
 use super::pattern::matches;
+use crate::terms::alignment::ColumnOp;
 use crate::terms::casts::to_u32;
 use std::mem;
 
 /// Maximum number of cells stored at once; a larger band is filled in blocks of rows.
 const CELLS: usize = 1 << 20;
 
-/// One kind of step.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum PatternStep {
-    /// A base of each, and they match.
-    Equal,
-    /// A base of each, and they do not match.
-    Replaced,
-    /// Consumes a base of the pattern.
-    Insertion,
-    /// Consumes a base of the text.
-    Deletion,
-}
-
 /// Runs of equal steps in text order. No run is empty, and adjacent runs differ in kind.
-pub type PatternPath = Vec<(u32, PatternStep)>;
+pub type PatternPath = Vec<(u32, ColumnOp)>;
 
 /// Start of a hit in the text, 0-based, and the path from there.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,7 +54,7 @@ pub fn align_in(
     if edits == 0 {
         let start = end.checked_sub(pattern.len())?;
         return replaced(pattern, text, end)
-            .filter(|found| found.path == [(to_u32(end - start), PatternStep::Equal)]);
+            .filter(|found| found.path == [(to_u32(end - start), ColumnOp::Equal)]);
     }
     let mut band = PatternBand::fill(kept, pattern, text, end, edits as usize, CELLS);
     let fits = band.at(pattern.len(), band.off) == edits;
@@ -87,12 +75,12 @@ pub fn fewest_in(kept: &mut PatternCells, pattern: &[u8], text: &[u8], end: usiz
 pub fn replaced(pattern: &[u8], text: &[u8], end: usize) -> Option<Aligned> {
     let start = end.checked_sub(pattern.len())?;
     let step = |(&class, &letter): (&u8, &u8)| step_of(class, letter);
-    let steps: Vec<PatternStep> = pattern.iter().zip(&text[start..end]).map(step).collect();
+    let steps: Vec<ColumnOp> = pattern.iter().zip(&text[start..end]).map(step).collect();
     Some(Aligned { start, path: runs(steps.into_iter()) })
 }
 
 /// Joins single steps into runs.
-pub fn runs(steps: impl Iterator<Item = PatternStep>) -> PatternPath {
+pub fn runs(steps: impl Iterator<Item = ColumnOp>) -> PatternPath {
     let mut path = PatternPath::new();
     for step in steps {
         match path.last_mut() {
@@ -105,11 +93,11 @@ pub fn runs(steps: impl Iterator<Item = PatternStep>) -> PatternPath {
 
 /// Edits of a path.
 pub fn edits(path: &PatternPath) -> u32 {
-    path.iter().filter(|run| run.1 != PatternStep::Equal).map(|run| run.0).sum()
+    path.iter().filter(|run| run.1 != ColumnOp::Equal).map(|run| run.0).sum()
 }
 
-pub fn step_of(class: u8, letter: u8) -> PatternStep {
-    if matches(class, letter) { PatternStep::Equal } else { PatternStep::Replaced }
+pub fn step_of(class: u8, letter: u8) -> ColumnOp {
+    if matches(class, letter) { ColumnOp::Equal } else { ColumnOp::Unequal }
 }
 
 /// The cells of a band: in row `i`, the columns `j = end - (m - i) + o - off` for `o` from 0 to `2 * off`. Only the
@@ -182,17 +170,17 @@ impl<'a> PatternBand<'a> {
     }
 
     /// The value and step of each move into a cell of row 1 or more.
-    fn ways(&self, i: usize, o: usize, j: usize) -> [(u32, PatternStep); 3] {
+    fn ways(&self, i: usize, o: usize, j: usize) -> [(u32, ColumnOp); 3] {
         let diagonal = match j.checked_sub(1) {
             Some(before) => {
                 let step = step_of(self.pattern[i - 1], self.text[before]);
-                (self.at(i - 1, o).saturating_add(u32::from(step == PatternStep::Replaced)), step)
+                (self.at(i - 1, o).saturating_add(u32::from(step == ColumnOp::Unequal)), step)
             }
-            None => (u32::MAX, PatternStep::Replaced),
+            None => (u32::MAX, ColumnOp::Unequal),
         };
         let deletion = if o > 0 { self.at(i, o - 1).saturating_add(1) } else { u32::MAX };
         let insertion = if o < 2 * self.off { self.at(i - 1, o + 1).saturating_add(1) } else { u32::MAX };
-        [diagonal, (deletion, PatternStep::Deletion), (insertion, PatternStep::Insertion)]
+        [diagonal, (deletion, ColumnOp::Deletion), (insertion, ColumnOp::Insertion)]
     }
 
     fn cell(&self, i: usize, o: usize, j: usize) -> u32 {
@@ -215,9 +203,9 @@ impl<'a> PatternBand<'a> {
             // One of the moves produced the cell's value.
             let (_, step) = ways.into_iter().find(|way| way.0 == best).unwrap_or(ways[2]);
             match step {
-                PatternStep::Equal | PatternStep::Replaced => i -= 1,
-                PatternStep::Deletion => o -= 1,
-                PatternStep::Insertion => (i, o) = (i - 1, o + 1),
+                ColumnOp::Equal | ColumnOp::Unequal => i -= 1,
+                ColumnOp::Deletion => o -= 1,
+                ColumnOp::Insertion => (i, o) = (i - 1, o + 1),
             }
             steps.push(step);
         }

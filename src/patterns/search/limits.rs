@@ -8,7 +8,8 @@
 //! found is the right one. The state of the search is the number of rows left and the insertions and deletions so far.
 //! If a state failed with `s` substitutions so far, it also fails with more.
 
-use super::align::{Aligned, PatternStep, runs, step_of};
+use super::align::{Aligned, runs, step_of};
+use crate::terms::alignment::ColumnOp;
 use crate::terms::options::EditLimits;
 
 /// Edits so far.
@@ -69,7 +70,7 @@ impl Round<'_> {
             }
             next.push(way + 1);
             let Some((step, after)) = self.step(way, rows, column, &spent) else { continue };
-            let rows_after = rows - usize::from(step != PatternStep::Deletion);
+            let rows_after = rows - usize::from(step != ColumnOp::Deletion);
             if after.substitutions < failed[place(rows_after, &after)] {
                 (rows, spent) = (rows_after, after);
                 steps.push(step);
@@ -85,21 +86,21 @@ impl Round<'_> {
     }
 
     /// The step in this direction and the edits after it, if they are within all limits.
-    fn step(&self, way: u32, rows: usize, column: usize, spent: &Spent) -> Option<(PatternStep, Spent)> {
+    fn step(&self, way: u32, rows: usize, column: usize, spent: &Spent) -> Option<(ColumnOp, Spent)> {
         if rows == 0 || (way < 2 && column == 0) {
             return None;
         }
         let mut after = *spent;
         let step = match way {
             0 => step_of(self.pattern[rows - 1], self.text[column - 1]),
-            1 => PatternStep::Deletion,
-            _ => PatternStep::Insertion,
+            1 => ColumnOp::Deletion,
+            _ => ColumnOp::Insertion,
         };
         match step {
-            PatternStep::Equal => {}
-            PatternStep::Replaced => after.substitutions += 1,
-            PatternStep::Insertion => after.insertions += 1,
-            PatternStep::Deletion => after.deletions += 1,
+            ColumnOp::Equal => {}
+            ColumnOp::Unequal => after.substitutions += 1,
+            ColumnOp::Insertion => after.insertions += 1,
+            ColumnOp::Deletion => after.deletions += 1,
         }
         let within = after.insertions <= self.limits.insertions
             && after.deletions <= self.limits.deletions
@@ -111,12 +112,12 @@ impl Round<'_> {
 }
 
 /// Undoes a step, and returns the number of rows that it consumed.
-fn undo(step: PatternStep, spent: &mut Spent) -> usize {
+fn undo(step: ColumnOp, spent: &mut Spent) -> usize {
     match step {
-        PatternStep::Equal => {}
-        PatternStep::Replaced => spent.substitutions -= 1,
-        PatternStep::Insertion => spent.insertions -= 1,
-        PatternStep::Deletion => spent.deletions -= 1,
+        ColumnOp::Equal => {}
+        ColumnOp::Unequal => spent.substitutions -= 1,
+        ColumnOp::Insertion => spent.insertions -= 1,
+        ColumnOp::Deletion => spent.deletions -= 1,
     }
-    usize::from(step != PatternStep::Deletion)
+    usize::from(step != ColumnOp::Deletion)
 }

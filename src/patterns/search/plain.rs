@@ -1,10 +1,11 @@
 //! The specification: the recurrence, cell by cell, and the traceback over all of its cells.
 
-use super::align::{Aligned, PatternStep, runs, step_of};
+use super::align::{Aligned, runs, step_of};
 use super::codes::TextCodes;
 use super::pattern::matches;
 use super::room::{EndCapacity, ThreadEnds};
 use super::{EndScan, MatchRule, PatternEnd};
+use crate::terms::alignment::ColumnOp;
 use crate::terms::casts::to_u32;
 use crate::terms::error::EngineError;
 
@@ -56,10 +57,10 @@ pub fn align(pattern: &[u8], text: &[u8], end: usize) -> Aligned {
             steps.push(step_of(pattern[i - 1], text[j - 1]));
             (i, j) = (i - 1, j - 1);
         } else if j > 0 && d[i][j] == d[i][j - 1] + 1 {
-            steps.push(PatternStep::Deletion);
+            steps.push(ColumnOp::Deletion);
             j -= 1;
         } else {
-            steps.push(PatternStep::Insertion);
+            steps.push(ColumnOp::Insertion);
             i -= 1;
         }
     }

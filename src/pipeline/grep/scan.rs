@@ -15,7 +15,7 @@ use crate::patterns::scan::bitap::{Pending, TextEnds};
 use crate::patterns::search::MatchRule;
 use crate::pipeline::{Reporter, device};
 use crate::terms::error::{EngineError, Error, Result};
-use crate::terms::options::{GrepDevice, GrepOptions, GrepOutput, OccurrenceRule, WordPosition};
+use crate::terms::options::{DeviceChoice, GrepOptions, GrepOutput, OccurrenceRule, WordPosition};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -64,13 +64,11 @@ impl LineScan {
         };
         let rule = MatchRule { max_edits: options.max_edits, indels: options.indels };
         Ok(match &options.device {
-            GrepDevice::Cpu(name) => LineScan::Sliced(SlicedLineScan::new(
-                device::instruction_set(name.as_deref())?,
-                &patterns,
-                rule,
-            )),
-            GrepDevice::Plain => LineScan::Plain(patterns, rule),
-            GrepDevice::Gpu(name) => {
+            device @ (DeviceChoice::Cpu(_) | DeviceChoice::Auto) => {
+                LineScan::Sliced(SlicedLineScan::new(device::instruction_set(device)?, &patterns, rule))
+            }
+            DeviceChoice::Plain => LineScan::Plain(patterns, rule),
+            DeviceChoice::Gpu(name) => {
                 let scan = GpuLineScan::new(card(name.as_deref())?, &patterns, rule)?;
                 note_left(&scan, patterns.len(), reporter);
                 LineScan::Gpu(Box::new(scan))
@@ -81,13 +79,13 @@ impl LineScan {
     fn of_words(options: &GrepOptions, words: GivenWords, reporter: &dyn Reporter) -> Result<LineScan> {
         let rule = options.rule;
         let set = match &options.device {
-            GrepDevice::Plain => return Ok(LineScan::PlainWords(words, rule)),
-            GrepDevice::Cpu(name) => device::instruction_set(name.as_deref())?,
-            GrepDevice::Gpu(_) if needs_places(options) => {
+            DeviceChoice::Plain => return Ok(LineScan::PlainWords(words, rule)),
+            device @ (DeviceChoice::Cpu(_) | DeviceChoice::Auto) => device::instruction_set(device)?,
+            DeviceChoice::Gpu(_) if needs_places(options) => {
                 reporter.note("-o and --count-by-pattern run on the CPU");
                 InstructionSet::best()
             }
-            GrepDevice::Gpu(name) => match GpuWordScan::new(card(name.as_deref())?, words.clone(), rule) {
+            DeviceChoice::Gpu(name) => match GpuWordScan::new(card(name.as_deref())?, words.clone(), rule) {
                 Ok(scan) => return Ok(LineScan::GpuWords(Box::new(scan))),
                 Err(EngineError::Unsupported(problem)) => {
                     reporter.note(&format!("looking up words on the CPU: {problem}"));
@@ -196,7 +194,7 @@ const ONLY_WORDS: &str = "-o, -w, -x, --prefix and --count-by-pattern need liter
 
 /// Whether words are found by dictionary look-up.
 fn are_looked_up(options: &GrepOptions, words: &GivenWords) -> bool {
-    let on_gpu = matches!(options.device, GrepDevice::Gpu(_));
+    let on_gpu = matches!(options.device, DeviceChoice::Gpu(_));
     !on_gpu || needs_words(options) || words.len() >= LOOKED_UP
 }
 

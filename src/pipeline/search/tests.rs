@@ -56,7 +56,7 @@ fn run(texts: &[Vec<u8>], first: bool, invert: bool) -> (SearchSummary, String) 
         part: None,
         resume: false,
         full_names: false,
-        device: SearchDevice::Cpu(None),
+        device: DeviceChoice::Cpu(None),
         threads: 1,
         command_line: String::new(),
         verbosity: 0,

@@ -1,5 +1,6 @@
 //! Options of `swalign grep`.
 
+use super::DeviceChoice;
 use std::path::PathBuf;
 
 /// Options of `swalign grep`, all resolved.
@@ -29,7 +30,7 @@ pub struct GrepOptions {
     pub max_count: Option<u64>,
     /// Suppresses messages about files that cannot be read.
     pub silent: bool,
-    pub device: GrepDevice,
+    pub device: DeviceChoice,
     /// Host threads; at least 1.
     pub threads: usize,
 }
@@ -61,17 +62,6 @@ pub enum WordPosition {
     Start,
     /// The line equals the word.
     Line,
-}
-
-/// The device that scans lines.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum GrepDevice {
-    /// The CPU cores, with an instruction set by name or their best.
-    Cpu(Option<String>),
-    /// One GPU, by name or the best.
-    Gpu(Option<String>),
-    /// The specification: slow, for checking the others.
-    Plain,
 }
 
 /// The output of `swalign grep`.

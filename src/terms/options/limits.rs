@@ -1,5 +1,7 @@
 //! Which hits of a query are reported, and in which order.
 
+use super::Column;
+
 /// Limits on the reported hits of a query. A hit must meet all of them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HitLimits {
@@ -14,6 +16,32 @@ pub struct HitLimits {
     pub identity: f64,
     /// Minimum percentage of the query that a hit aligns.
     pub coverage: f64,
+}
+
+/// Which hits are reported, in which order, and what a list shows of them.
+#[derive(Clone, Debug, Default)]
+pub struct RankedOptions {
+    /// Maximum E-value of a hit; `None` sets no limit.
+    pub evalue: Option<f64>,
+    pub limits: HitLimits,
+    pub tie_rule: TieRule,
+    pub rank: Rank,
+    /// Columns of the table.
+    pub columns: Vec<Column>,
+    /// Whether the table begins with comments that name its columns.
+    pub table_header: bool,
+    /// Stretches that are masked.
+    pub mask: Mask,
+    /// How identities are computed.
+    pub identity: IdentityDefinition,
+    /// Layout of alignments as text.
+    pub page: PageOptions,
+}
+
+impl Default for HitLimits {
+    fn default() -> HitLimits {
+        HitLimits::records(1)
+    }
 }
 
 impl HitLimits {

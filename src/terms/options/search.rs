@@ -1,6 +1,6 @@
 //! Options of `swalign search`.
 
-use super::{Circular, PageOptions, ReadRules, SearchColumn, Share};
+use super::{Circular, DeviceChoice, PageOptions, ReadRules, SearchColumn, Share};
 use crate::terms::alignment::Strands;
 use std::path::{Path, PathBuf};
 
@@ -77,7 +77,7 @@ pub struct SearchOptions {
     pub resume: bool,
     /// Names of texts and patterns are whole header lines instead of their first words.
     pub full_names: bool,
-    pub device: SearchDevice,
+    pub device: DeviceChoice,
     /// Host threads; at least 1.
     pub threads: usize,
     /// The command line for @PG.
@@ -164,19 +164,6 @@ pub enum SearchFormat {
     Count,
     /// Alignments as text.
     Text,
-}
-
-/// The device that scans.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum SearchDevice {
-    /// The best GPU if the work repays its start-up, otherwise the CPU.
-    Auto,
-    /// The best GPU, or one by index, PCI id or part of the name.
-    Gpu(Option<String>),
-    /// The CPU cores, with an instruction set by name or their best.
-    Cpu(Option<String>),
-    /// The specification: slow, for checking the others.
-    Plain,
 }
 
 impl SearchOptions {

@@ -11,12 +11,12 @@ fn check_path(pattern: &[u8], text: &[u8], found: &Aligned, end: usize) {
     for &(len, step) in &found.path {
         for _ in 0..len {
             match step {
-                PatternStep::Equal | PatternStep::Replaced => {
-                    assert_eq!(step == PatternStep::Equal, u16::from(pattern[i]) >> text[j] & 1 == 1);
+                ColumnOp::Equal | ColumnOp::Unequal => {
+                    assert_eq!(step == ColumnOp::Equal, u16::from(pattern[i]) >> text[j] & 1 == 1);
                     (i, j) = (i + 1, j + 1);
                 }
-                PatternStep::Insertion => i += 1,
-                PatternStep::Deletion => j += 1,
+                ColumnOp::Insertion => i += 1,
+                ColumnOp::Deletion => j += 1,
             }
         }
     }
@@ -54,21 +54,21 @@ fn paths_are_those_of_the_whole_matrix() {
 
 /// Returns all paths at an end, as steps from the end to the start: paths with a diagonal step before paths with a
 /// deletion, and these before paths with an insertion.
-fn all_paths(pattern: &[u8], text: &[u8], most: u32) -> Vec<Vec<PatternStep>> {
+fn all_paths(pattern: &[u8], text: &[u8], most: u32) -> Vec<Vec<ColumnOp>> {
     let Some((&class, before)) = pattern.split_last() else { return vec![Vec::new()] };
     let mut paths = Vec::new();
-    let mut extend = |step: PatternStep, pattern: &[u8], text: &[u8]| {
-        if let Some(left) = most.checked_sub(u32::from(step != PatternStep::Equal)) {
+    let mut extend = |step: ColumnOp, pattern: &[u8], text: &[u8]| {
+        if let Some(left) = most.checked_sub(u32::from(step != ColumnOp::Equal)) {
             let rests = all_paths(pattern, text, left);
             paths.extend(rests.into_iter().map(|rest| [vec![step], rest].concat()));
         }
     };
     if let Some((&letter, text)) = text.split_last() {
         let equal = u16::from(class) >> letter & 1 == 1;
-        extend(if equal { PatternStep::Equal } else { PatternStep::Replaced }, before, text);
-        extend(PatternStep::Deletion, pattern, text);
+        extend(if equal { ColumnOp::Equal } else { ColumnOp::Unequal }, before, text);
+        extend(ColumnOp::Deletion, pattern, text);
     }
-    extend(PatternStep::Insertion, before, text);
+    extend(ColumnOp::Insertion, before, text);
     paths
 }
 
@@ -76,7 +76,7 @@ fn all_paths(pattern: &[u8], text: &[u8], most: u32) -> Vec<Vec<PatternStep>> {
 fn limits_choose_the_first_of_the_best_paths() {
     let mut random = Random::new(17);
     let count =
-        |path: &[PatternStep], step: PatternStep| path.iter().filter(|other| **other == step).count() as u32;
+        |path: &[ColumnOp], step: ColumnOp| path.iter().filter(|other| **other == step).count() as u32;
     for round in 0..150 {
         let text = random.codes(9, 2 + round % 3);
         let len = 1 + random.below(6);
@@ -98,20 +98,19 @@ fn limits_choose_the_first_of_the_best_paths() {
             [3, 3, 3, 0],
         ] {
             let limits = EditLimits { insertions, deletions, substitutions, gaps };
-            let within = |path: &&Vec<PatternStep>| {
-                count(path, PatternStep::Insertion) <= insertions
-                    && count(path, PatternStep::Deletion) <= deletions
-                    && count(path, PatternStep::Replaced) <= substitutions
-                    && count(path, PatternStep::Insertion) + count(path, PatternStep::Deletion) <= gaps
-                    && path.iter().any(|step| *step != PatternStep::Insertion)
+            let within = |path: &&Vec<ColumnOp>| {
+                count(path, ColumnOp::Insertion) <= insertions
+                    && count(path, ColumnOp::Deletion) <= deletions
+                    && count(path, ColumnOp::Unequal) <= substitutions
+                    && count(path, ColumnOp::Insertion) + count(path, ColumnOp::Deletion) <= gaps
+                    && path.iter().any(|step| *step != ColumnOp::Insertion)
             };
-            let cost = |path: &&Vec<PatternStep>| {
-                path.iter().filter(|step| **step != PatternStep::Equal).count() as u32
-            };
+            let cost =
+                |path: &&Vec<ColumnOp>| path.iter().filter(|step| **step != ColumnOp::Equal).count() as u32;
             // `min_by_key` returns the first of equal elements.
             let expected = paths.iter().filter(within).min_by_key(cost);
             let found = limits::align(&pattern, &text, text.len(), (0, 3), &limits);
-            let steps = |path: &PatternPath| -> Vec<PatternStep> {
+            let steps = |path: &PatternPath| -> Vec<ColumnOp> {
                 path.iter().rev().flat_map(|&(len, step)| vec![step; len as usize]).collect()
             };
             assert_eq!(found.as_ref().map(|found| steps(&found.1.path)).as_ref(), expected, "{limits:?}");

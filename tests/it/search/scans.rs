@@ -1,6 +1,8 @@
 //! Tests ends: every scan agrees with the specification and with edlib.
 
 use super::*;
+use bio::pattern_matching::myers::MyersBuilder;
+use bio::pattern_matching::ukkonen::Ukkonen;
 
 /// Compares all instruction sets and some chunk lengths with the specification.
 #[track_caller]
@@ -56,6 +58,45 @@ fn a_genome() {
         let patterns = patterns(&mut random, text, len);
         check(text, &patterns, &[None, Some(7)], &format!("m={len}"));
     }
+}
+
+/// rust-bio's Ukkonen, which compares classes with codes, and its Myers, whose text has other bytes than the classes.
+#[test]
+fn ends_are_those_of_rust_bio() {
+    let matches = |class: u8, code: u8| class >> code & 1 == 1;
+    let written = |code: u8| code + 32;
+    let mut myers = MyersBuilder::new();
+    for class in 0..32 {
+        myers.ambig(class, (0..=OTHER).filter(|&code| matches(class, code)).map(written));
+    }
+    LENGTHS.par_iter().for_each(|&len| {
+        let mut random = Random::new(len as u64);
+        let mut text = random.codes(700, 4);
+        text[random.below(700)] = OTHER;
+        let mut ukkonen = Ukkonen::with_capacity(len, |class, code| u32::from(!matches(class, code)));
+        for pattern in patterns(&mut random, &text, len) {
+            // An end before the first base, which rust-bio lacks, has as many edits as the pattern has bases.
+            for max_edits in [0, 1, 3, len / 3].map(|edits| edits.min(len - 1)) {
+                let end = |(end, edits)| PatternEnd { pattern: 0, end: end as u32 + 1, edits: edits as u32 };
+                let letters = text.iter().map(|&code| written(code));
+                let of_myers: Vec<_> =
+                    myers.build_long_64(&pattern).find_all_end(letters, max_edits).map(end).collect();
+                for indels in [true, false] {
+                    ukkonen.allow_indels(indels);
+                    let expected: Vec<_> =
+                        ukkonen.find_all_end(&pattern, &text, max_edits).map(end).collect();
+                    let what = format!("m={len}, {max_edits} edits, indels {indels}, {pattern:?}");
+                    assert!(!indels || of_myers == expected, "{what}");
+                    let rule = MatchRule { max_edits: max_edits as u32, indels };
+                    for set in InstructionSet::available() {
+                        let scan = SlicedScan::on(set);
+                        let found = scan.scan(&TextCodes::of(&text), std::slice::from_ref(&pattern), &rule);
+                        same(&found.unwrap(), &expected, &format!("{what}, {set}"));
+                    }
+                }
+            }
+        }
+    });
 }
 
 #[test]

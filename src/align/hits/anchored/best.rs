@@ -14,7 +14,7 @@
 //! Each piece of the gap costs has its own E, F, D and I.
 
 use crate::align::candidates::runs::are_equal;
-use crate::terms::alignment::{HitEnd, PathOp, PathRuns, push_run};
+use crate::terms::alignment::{Alignment, ColumnOp, HitEnd, PathOp, PathRuns, push_run};
 use crate::terms::bounds::longest_span;
 use crate::terms::casts::{to_i32, to_u32};
 use crate::terms::scoring::{GapPiece, Scoring, with_pieces};
@@ -47,26 +47,14 @@ fn run_score(scoring: &Scoring, query: &[u8]) -> i32 {
     to_i32(query.len()) * scoring.max_potential() + scoring.bonuses(query)
 }
 
-/// Whether an alignment that begins in these cells contains an exact run.
-pub fn has_run(sides: &Sides, (query_start, target_start): (u32, u32), cigar: &PathRuns) -> bool {
-    let (mut i, mut j, mut run) = (query_start as usize, target_start as usize, 0);
-    for &(len, op) in cigar {
-        let len = len as usize;
-        match op {
-            PathOp::Match => {
-                for (&one, &other) in sides.query[i..i + len].iter().zip(&sides.target[j..j + len]) {
-                    run = if are_equal(one, other) { run + 1 } else { 0 };
-                    if run >= sides.anchor {
-                        return true;
-                    }
-                }
-                (i, j) = (i + len, j + len);
-            }
-            PathOp::Insertion => (i, run) = (i + len, 0),
-            PathOp::Deletion => (j, run) = (j + len, 0),
-        }
-    }
-    false
+/// Whether an alignment contains an exact run.
+pub fn has_run(sides: &Sides, alignment: &Alignment) -> bool {
+    let mut is_found = false;
+    let aligned = alignment.aligned_residues(sides.target);
+    alignment.for_each_piece((sides.query, aligned), are_equal, |piece| {
+        is_found |= piece.op == ColumnOp::Equal && piece.columns() >= sides.anchor;
+    });
+    is_found
 }
 
 /// Lengthens a gap that is in each piece of the gap costs by one residue, or opens it where `from` is the value of the
@@ -282,6 +270,7 @@ impl<'a, const PIECES: usize> Matrices<'a, PIECES> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::terms::alignment::{PathRun, Strand};
     use crate::terms::random::Random;
 
     /// H of all cells.
@@ -319,22 +308,24 @@ mod tests {
         best
     }
 
+    fn alignment(found: &AnchoredAlignment) -> Alignment {
+        let AnchoredAlignment { hit, query_start, target_start, ref cigar } = *found;
+        let HitEnd { score, query_end, target_end } = hit;
+        let (strand, cigar) = (Strand::Forward, cigar.clone());
+        Alignment { strand, target: 0, score, query_start, query_end, target_start, target_end, cigar }
+    }
+
+    /// Score and ends of a path.
     fn rescored(sides: &Sides, found: &AnchoredAlignment) -> (i32, u32, u32) {
-        let (mut i, mut j, mut score) = (found.query_start as usize, found.target_start as usize, 0);
-        for &(len, op) in &found.cigar {
-            let cost = sides.scoring.gap_cost(len as usize) as i32;
-            match op {
-                PathOp::Match => {
-                    for _ in 0..len {
-                        score += sides.scoring.score(sides.query[i], sides.target[j]);
-                        (i, j) = (i + 1, j + 1);
-                    }
-                }
-                PathOp::Insertion => (i, score) = (i + len as usize, score - cost),
-                PathOp::Deletion => (j, score) = (j + len as usize, score - cost),
-            }
+        let (mut i, mut j, mut score) = (found.query_start, found.target_start, 0);
+        for PathRun { op, len, query, target } in alignment(found).runs() {
+            (i, j) = (to_u32(query.end), to_u32(target.end));
+            score += match op {
+                PathOp::Match => sides.scoring.score_all(&sides.query[query], &sides.target[target]) as i32,
+                PathOp::Insertion | PathOp::Deletion => -(sides.scoring.gap_cost(len as usize) as i32),
+            };
         }
-        (score, i as u32, j as u32)
+        (score, i, j)
     }
 
     #[test]
@@ -370,7 +361,7 @@ mod tests {
                     found.hit,
                     "round {round}, {found:?}"
                 );
-                assert!(has_run(&sides, (found.query_start, found.target_start), &found.cigar));
+                assert!(has_run(&sides, &alignment(&found)));
                 // More columns on both sides change only its position.
                 let wider = [&[4; 3][..], &target, &[4; 5]].concat();
                 let elsewhere = best(&Sides { target: &wider, ..sides }, 0, 1).unwrap();

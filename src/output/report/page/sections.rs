@@ -63,7 +63,7 @@ pub fn note(account: &Account) -> String {
 
 fn summary(account: &Account) -> String {
     let sums = &account.statistics.sums;
-    let (queries, path) = (&sums.queries, &sums.path);
+    let (queries, path) = (&sums.queries, &sums.columns);
     let coverage = Coverage::of(account.references().map(|(_, depth)| depth));
     let share =
         |part, whole| percent(part, whole).map_or_else(|| "\u{2013}".to_string(), |share| share + " %");
@@ -201,14 +201,14 @@ fn references(account: &Account) -> String {
 
 fn alignments(account: &Account) -> String {
     let sums = &account.statistics.sums;
-    let path = &sums.path;
+    let path = &sums.columns;
     let identity = |steps: u64| ratio(steps, IDENTITY_STEPS, 1).unwrap_or_default();
     let totals = [
         ("Matches", grouped(path.matches)),
         ("Mismatches", grouped(path.mismatches)),
         ("Insertions", format!("{} of {}", grouped(path.insertions), counted(path.inserted, LETTERS))),
         ("Deletions", format!("{} of {}", grouped(path.deletions), counted(path.deleted, LETTERS))),
-        ("Clipped letters", grouped(path.clipped)),
+        ("Clipped letters", grouped(sums.clipped)),
     ];
     [
         pairs(&totals),
@@ -233,7 +233,7 @@ fn alignments(account: &Account) -> String {
 
 fn along_reads(account: &Account) -> String {
     let sums = &account.statistics.sums;
-    if sums.path.columns() == 0 {
+    if sums.columns.columns() == 0 {
         return "<p>No query is aligned.</p>\n".to_string();
     }
     let about = "<p class=\"soft\">Positions count from the first letter of the read as it was sequenced, also of reads on the \
@@ -244,7 +244,7 @@ fn along_reads(account: &Account) -> String {
 }
 
 fn changes(account: &Account) -> String {
-    let total = account.statistics.sums.path.mismatches;
+    let total = account.statistics.sums.columns.mismatches;
     let all: Vec<_> = change_counts(account).collect();
     let about = "<p class=\"soft\">From the letter of the reference to that of the read, both on the reference's forward strand.</p>\n";
     let is_base = |letter: char| "ACGT".contains(letter);

@@ -1,6 +1,6 @@
 //! The alignment of a hit, column by column, and the table columns computed from it.
 
-use crate::output::writer::list::shown::{ColumnKind, ColumnShown, GAP};
+use crate::terms::alignment::{ColumnOp, ColumnShown, GAP};
 use crate::terms::options::SearchColumn;
 
 /// The columns of a hit's alignment, in the pattern's orientation or in text order.
@@ -15,15 +15,15 @@ impl Oriented {
     pub fn matched(&self) -> Vec<u8> {
         let letters = self.columns.iter().filter(|column| column.target != GAP);
         letters
-            .map(|column| match column.kind {
-                ColumnKind::Equal => column.target,
+            .map(|column| match column.op {
+                ColumnOp::Equal => column.target,
                 _ => column.target.to_ascii_lowercase(),
             })
             .collect()
     }
 
-    fn count(&self, kind: ColumnKind) -> usize {
-        self.columns.iter().filter(|column| column.kind == kind).count()
+    fn count(&self, op: ColumnOp) -> usize {
+        self.columns.iter().filter(|column| column.op == op).count()
     }
 
     /// The columns from the pattern's last base to its first.
@@ -40,14 +40,14 @@ impl Oriented {
             if taken > letters {
                 break;
             }
-            edits += usize::from(column.kind != ColumnKind::Equal);
+            edits += usize::from(column.op != ColumnOp::Equal);
         }
         edits
     }
 
     /// Number of pattern bases after its last edit.
     fn last_run(&self) -> usize {
-        self.backwards().take_while(|column| column.kind == ColumnKind::Equal).count()
+        self.backwards().take_while(|column| column.op == ColumnOp::Equal).count()
     }
 
     /// The content of a table column; `None` if the column is not about the alignment.
@@ -55,16 +55,16 @@ impl Oriented {
         let text = |letter: &dyn Fn(&ColumnShown) -> u8| -> String {
             self.columns.iter().map(|column| char::from(letter(column))).collect()
         };
-        let (insertions, deletions) = (self.count(ColumnKind::Insertion), self.count(ColumnKind::Deletion));
+        let (insertions, deletions) = (self.count(ColumnOp::Insertion), self.count(ColumnOp::Deletion));
         Some(match column {
-            SearchColumn::Line => text(&|column| match column.kind {
-                ColumnKind::Equal => b'|',
-                ColumnKind::Insertion | ColumnKind::Deletion => b'-',
+            SearchColumn::Line => text(&|column| match column.op {
+                ColumnOp::Equal => b'|',
+                ColumnOp::Insertion | ColumnOp::Deletion => b'-',
                 _ => b'.',
             }),
             SearchColumn::PatternAligned => text(&|column| column.query),
             SearchColumn::TextAligned => text(&|column| column.target),
-            SearchColumn::Mismatches => self.count(ColumnKind::Unequal).to_string(),
+            SearchColumn::Mismatches => self.count(ColumnOp::Unequal).to_string(),
             SearchColumn::Insertions => insertions.to_string(),
             SearchColumn::Deletions => deletions.to_string(),
             SearchColumn::Gaps => (insertions + deletions).to_string(),

@@ -7,7 +7,7 @@ use crate::output::writer::tags::{EditTags, Residues, push_number, sam_letter};
 use crate::output::writer::targets::HitTargets;
 use crate::terms::alignment::{Alignment, Mated, PathOp, QueryResult, Strand, Tier};
 use crate::terms::alphabet::reverse_complement;
-use crate::terms::casts::to_u32;
+use crate::terms::casts::{to_i64, to_u32};
 use crate::terms::error::{Error, Place, Result};
 use crate::terms::insert::PairScoring;
 use crate::terms::options::CsForm;
@@ -151,10 +151,7 @@ impl LineMaker {
             let letters = oriented(record, alignment.strand);
             let target = self.targets.of(alignment);
             self.find_cigar(cigar, &letters, target.aligned, alignment);
-            differences.find(&self.residues, &letters, target.aligned, alignment);
-            if let Some(form) = self.cs {
-                differences.find_cs(form, &self.residues, &letters, target.aligned, alignment);
-            }
+            differences.find(&self.residues, self.cs, (&letters, target.aligned), alignment);
             others.clear();
             let elements = split.iter().enumerate().filter(|(own, _)| *own != at && at < split.len());
             elements.for_each(|(_, element)| others.extend_from_slice(element));
@@ -193,7 +190,7 @@ impl LineMaker {
             let letters = oriented(record, alignment.strand);
             let target = self.targets.of(alignment);
             self.find_cigar(&mut cigar, &letters, target.aligned, alignment);
-            differences.find(&self.residues, &letters, target.aligned, alignment);
+            differences.find(&self.residues, None, (&letters, target.aligned), alignment);
             let mut text = target.name.as_bytes().to_vec();
             text.push(b',');
             push_number(&mut text, alignment.target_start + 1);
@@ -205,7 +202,7 @@ impl LineMaker {
             text.push(b',');
             push_number(&mut text, self.quality(found, at, rank));
             text.push(b',');
-            push_number(&mut text, differences.edits);
+            push_number(&mut text, to_i64(differences.counts.edits()));
             text.push(b';');
             text
         };
@@ -225,45 +222,25 @@ impl LineMaker {
     /// `target` has the aligned codes.
     fn find_cigar(&self, cigar: &mut Vec<(u32, BamOp)>, query: &[u8], target: &[u8], alignment: &Alignment) {
         cigar.clear();
-        let (mut i, mut j) = (alignment.query_start as usize, 0);
         push_op(cigar, alignment.query_start, BamOp::Clip);
-        for &(len, op) in &alignment.cigar {
-            let steps = len as usize;
-            match op {
-                PathOp::Match if self.eqx => {
-                    self.push_eqx(cigar, &query[i..i + steps], &target[j..j + steps])
-                }
-                PathOp::Match => push_op(cigar, len, BamOp::Match),
-                PathOp::Insertion => push_op(cigar, len, BamOp::Insertion),
-                PathOp::Deletion => push_op(cigar, len, BamOp::Deletion),
-            }
-            i += if op == PathOp::Deletion { 0 } else { steps };
-            j += if op == PathOp::Insertion { 0 } else { steps };
+        if self.eqx {
+            let equal = |letter, code| self.residues.equal(letter, code);
+            alignment.for_each_piece((query, target), equal, |piece| {
+                push_op(cigar, to_u32(piece.columns()), BamOp::from(piece.op));
+            });
+        } else {
+            alignment.cigar.iter().for_each(|&(len, op)| push_op(cigar, len, BamOp::from(op)));
         }
-        push_op(cigar, to_u32(query.len() - i), BamOp::Clip);
-    }
-
-    /// Writes a run of `M` as `=` and `X`.
-    fn push_eqx(&self, cigar: &mut Vec<(u32, BamOp)>, query: &[u8], target: &[u8]) {
-        // `start..end` is an open run of X; the columns between `end` and the next mismatch are equal.
-        let (mut start, mut end) = (0, 0);
-        self.residues.for_each_unequal(query, target, |at| {
-            if at > end {
-                push_op(cigar, to_u32(end - start), BamOp::Unequal);
-                push_op(cigar, to_u32(at - end), BamOp::Equal);
-                start = at;
-            }
-            end = at + 1;
-        });
-        push_op(cigar, to_u32(end - start), BamOp::Unequal);
-        push_op(cigar, to_u32(query.len() - end), BamOp::Equal);
+        push_op(cigar, to_u32(query.len()) - alignment.query_end, BamOp::Clip);
     }
 }
 
-/// Appends a CIGAR operation, unless its length is 0.
+/// Appends a CIGAR operation, unless its length is 0. Joins adjacent operations of one kind.
 fn push_op(cigar: &mut Vec<(u32, BamOp)>, len: u32, kind: BamOp) {
-    if len > 0 {
-        cigar.push((len, kind));
+    match cigar.last_mut() {
+        _ if len == 0 => {}
+        Some((last, same)) if *same == kind => *last += len,
+        _ => cigar.push((len, kind)),
     }
 }
 

@@ -18,7 +18,7 @@ pub fn push(out: &mut Vec<u8>, query: &QueryTold, hits: &[ShownHit]) {
 }
 
 fn of_hit(query: &QueryTold, hit: &ShownHit) -> String {
-    let kinds = &hit.kinds;
+    let (kinds, counts) = (&hit.kinds, &hit.kinds.counts);
     let aligned = |letters: Vec<u8>| quoted(&String::from_utf8_lossy(&letters));
     object([
         ("target", quoted(hit.name)),
@@ -32,12 +32,12 @@ fn of_hit(query: &QueryTold, hit: &ShownHit) -> String {
         ("query_end", hit.query.1.to_string()),
         ("target_start", hit.target.0.to_string()),
         ("target_end", hit.target.1.to_string()),
-        ("columns", kinds.columns().to_string()),
-        ("matches", kinds.matches.to_string()),
-        ("mismatches", kinds.mismatches.to_string()),
+        ("columns", counts.columns().to_string()),
+        ("matches", counts.matches.to_string()),
+        ("mismatches", counts.mismatches.to_string()),
         ("positives", kinds.positives.to_string()),
-        ("gaps", kinds.gapped.to_string()),
-        ("gap_openings", kinds.gaps.to_string()),
+        ("gaps", counts.gapped().to_string()),
+        ("gap_openings", counts.gaps().to_string()),
         ("identity", format!("{:.3}", hit.identity.percent())),
         ("coverage", format!("{:.3}", hit.covered(query.len))),
         ("cigar", quoted(&hit.cigar())),

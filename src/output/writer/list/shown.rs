@@ -4,14 +4,11 @@ use crate::align::complexity::low_complexity;
 use crate::align::identity::{ColumnKinds, Identity, is_equal};
 use crate::input::reader::FileRecord;
 use crate::output::writer::targets::HitTarget;
-use crate::terms::alignment::{Alignment, PathOp, Strand};
+use crate::terms::alignment::{Alignment, ColumnOp, ColumnShown, Strand, cigar_text};
 use crate::terms::alphabet::{Alphabet, reverse_complement};
 use crate::terms::casts::to_u32;
 use crate::terms::scoring::Scoring;
 use std::ops::Range;
-
-/// A gap in aligned residues.
-pub const GAP: u8 = b'-';
 
 /// The data of a query that lists show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,27 +52,6 @@ pub struct ShownHit<'a> {
     /// Number of masked query residues in the hit; `None` if masking is off.
     pub masked: Option<u32>,
     pub columns: Vec<ColumnShown>,
-}
-
-/// A column of an alignment, in the query's direction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ColumnShown {
-    /// Residues, or [`GAP`].
-    pub query: u8,
-    pub target: u8,
-    pub kind: ColumnKind,
-}
-
-/// The kind of a column.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ColumnKind {
-    Equal,
-    /// Unequal residues with a positive score.
-    Positive,
-    Unequal,
-    /// A residue of the query alone, or of the target alone.
-    Insertion,
-    Deletion,
 }
 
 impl QueryTold<'_> {
@@ -137,7 +113,15 @@ impl<'a> ShownHit<'a> {
         let taken = alignment.letters_taken(to_u32(query.told.len));
         let (letters, codes) = query.oriented(alignment.strand);
         let kinds = ColumnKinds::count(scoring, codes, target.aligned, alignment);
-        let mut columns = columns(scoring, (letters, codes), target.aligned, alignment);
+        let mut columns = Vec::with_capacity(alignment.span() as usize);
+        let equal = |q, t| is_equal(scoring, q, t);
+        alignment.for_each_piece((codes, target.aligned), equal, |piece| {
+            let is_positive =
+                piece.op == ColumnOp::Unequal && scoring.score(piece.query[0], piece.target[0]) > 0;
+            columns.extend(
+                piece.shown(scoring.alphabet, letters).map(|column| ColumnShown { is_positive, ..column }),
+            );
+        });
         if alignment.strand == Strand::Reverse {
             columns.reverse();
             columns.iter_mut().for_each(ColumnShown::complement);
@@ -162,17 +146,11 @@ impl<'a> ShownHit<'a> {
 
     /// The path with `=` and `X`, in the target's direction as in SAM.
     pub fn cigar(&self) -> String {
-        let letter = |column: &ColumnShown| match column.kind {
-            ColumnKind::Equal => '=',
-            ColumnKind::Positive | ColumnKind::Unequal => 'X',
-            ColumnKind::Insertion => 'I',
-            ColumnKind::Deletion => 'D',
-        };
-        let mut letters: Vec<char> = self.columns.iter().map(letter).collect();
+        let mut ops: Vec<ColumnOp> = self.columns.iter().map(|column| column.op).collect();
         if self.strand == Strand::Reverse {
-            letters.reverse();
+            ops.reverse();
         }
-        letters.chunk_by(|a, b| a == b).map(|run| format!("{}{}", run.len(), run[0])).collect()
+        cigar_text(ops.chunk_by(|a, b| a == b).map(|run| (to_u32(run.len()), run[0])))
     }
 
     /// Percentage of the query in this hit.
@@ -187,53 +165,4 @@ impl<'a> ShownHit<'a> {
             Strand::Reverse => (self.target.1, self.target.0 + 1),
         }
     }
-}
-
-impl ColumnShown {
-    /// Complements both residues.
-    pub fn complement(&mut self) {
-        for letter in [&mut self.query, &mut self.target] {
-            if *letter != GAP {
-                *letter = reverse_complement(&[*letter])[0];
-            }
-        }
-    }
-}
-
-/// The columns in the target's direction. `target` has the aligned codes.
-fn columns(
-    scoring: &Scoring,
-    (letters, codes): (&[u8], &[u8]),
-    target: &[u8],
-    alignment: &Alignment,
-) -> Vec<ColumnShown> {
-    let alphabet = scoring.alphabet;
-    let letter = |code: u8| alphabet.letters()[usize::from(code)];
-    let (mut i, mut j) = (alignment.query_start as usize, 0);
-    let mut columns = Vec::with_capacity(alignment.span() as usize);
-    for &(len, op) in &alignment.cigar {
-        for _ in 0..len {
-            let column = match op {
-                PathOp::Match => {
-                    let kind =
-                        match (is_equal(scoring, codes[i], target[j]), scoring.score(codes[i], target[j])) {
-                            (true, _) => ColumnKind::Equal,
-                            (false, score) if score > 0 => ColumnKind::Positive,
-                            _ => ColumnKind::Unequal,
-                        };
-                    ColumnShown { query: letters[i], target: letter(target[j]), kind }
-                }
-                PathOp::Insertion => {
-                    ColumnShown { query: letters[i], target: GAP, kind: ColumnKind::Insertion }
-                }
-                PathOp::Deletion => {
-                    ColumnShown { query: GAP, target: letter(target[j]), kind: ColumnKind::Deletion }
-                }
-            };
-            columns.push(column);
-            i += usize::from(op != PathOp::Deletion);
-            j += usize::from(op != PathOp::Insertion);
-        }
-    }
-    columns
 }

@@ -1,8 +1,8 @@
 //! The table of hits: BLAST's `-outfmt 6`, with any of its columns and our own.
 
 use super::numbers::{bits_text, evalue_text};
-use super::shown::{ColumnKind, ColumnShown, QueryTold, ShownHit};
-use crate::terms::alignment::Strand;
+use super::shown::{QueryTold, ShownHit};
+use crate::terms::alignment::{ColumnOp, ColumnShown, Strand};
 use crate::terms::alphabet::Alphabet;
 use crate::terms::casts::whole_u32;
 use crate::terms::options::{Column, IdentityDefinition};
@@ -49,7 +49,7 @@ pub fn push(out: &mut Vec<u8>, columns: &[Column], query: &QueryTold, hit: &Show
 }
 
 fn push_column(out: &mut Vec<u8>, column: Column, query: &QueryTold, hit: &ShownHit) {
-    let kinds = &hit.kinds;
+    let (kinds, counts) = (&hit.kinds, &hit.kinds.counts);
     let identity = |number| {
         let definition = IdentityDefinition::numbered(number).unwrap_or_default();
         kinds.identity(definition, query.len, hit.target_len).percent()
@@ -76,15 +76,15 @@ fn push_column(out: &mut Vec<u8>, column: Column, query: &QueryTold, hit: &Shown
             put(out, hit.significance.map_or(NOT_AVAILABLE.to_string(), |(bits, _)| bits_text(bits)))
         }
         Column::Score => put(out, hit.score),
-        Column::Length => put(out, kinds.columns()),
+        Column::Length => put(out, counts.columns()),
         Column::Pident => put(out, format_args!("{:.3}", hit.identity.percent())),
-        Column::Nident => put(out, kinds.matches),
-        Column::Mismatch => put(out, kinds.mismatches),
+        Column::Nident => put(out, counts.matches),
+        Column::Mismatch => put(out, counts.mismatches),
         Column::Positive => put(out, kinds.positives),
-        Column::Gapopen => put(out, kinds.gaps),
-        Column::Gaps => put(out, kinds.gapped),
+        Column::Gapopen => put(out, counts.gaps()),
+        Column::Gaps => put(out, counts.gapped()),
         Column::Ppos => {
-            let share = 100.0 * f64::from(kinds.positives) / f64::from(kinds.columns().max(1));
+            let share = 100.0 * kinds.positives as f64 / counts.columns().max(1) as f64;
             put(out, format_args!("{share:.2}"));
         }
         // BLAST shows the target's reverse complement beside the query. For proteins it has no frames.
@@ -141,7 +141,7 @@ fn frame(hit: &ShownHit, is_reverse: bool) -> i32 {
 fn push_btop(out: &mut Vec<u8>, columns: &[ColumnShown]) {
     let mut equal = 0;
     for column in columns {
-        if column.kind == ColumnKind::Equal {
+        if column.op == ColumnOp::Equal {
             equal += 1;
             continue;
         }

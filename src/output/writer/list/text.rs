@@ -1,9 +1,9 @@
 //! Readable alignments: blocks of three lines, as wide as the terminal.
 
 use super::numbers::{bits_text, evalue_text};
-use super::shown::{ColumnKind, ColumnShown, GAP, QueryTold, ShownHit};
+use super::shown::{QueryTold, ShownHit};
 use crate::align::identity::Identity;
-use crate::terms::alignment::Strand;
+use crate::terms::alignment::{ColumnOp, ColumnShown, GAP, Strand};
 use crate::terms::alphabet::Alphabet;
 use crate::terms::options::PageOptions;
 use std::fmt::Write;
@@ -64,15 +64,15 @@ fn push_hit(text: &mut String, page: &PageOptions, query: &QueryTold, hit: &Show
         (Alphabet::Dna, Strand::Reverse) => ", strand -",
     };
     line(text, format_args!("Score {}{significance}{strand}", hit.score));
-    let columns = kinds.columns();
-    let share = |part: u32| {
-        format!("{part}/{columns} ({:.1} %)", 100.0 * f64::from(part) / f64::from(columns.max(1)))
-    };
+    let columns = kinds.counts.columns();
+    let share =
+        |part: u64| format!("{part}/{columns} ({:.1} %)", 100.0 * part as f64 / columns.max(1) as f64);
     let positives = match hit.alphabet {
         Alphabet::Protein => format!(", positives {}", share(kinds.positives)),
         Alphabet::Dna => String::new(),
     };
-    let gaps = if kinds.gapped > 0 { format!(", gaps {}", share(kinds.gapped)) } else { String::new() };
+    let gapped = kinds.counts.gapped();
+    let gaps = if gapped > 0 { format!(", gaps {}", share(gapped)) } else { String::new() };
     let coverage = hit.covered(query.len);
     let Identity { equal, of } = hit.identity;
     let equal = format!("{equal}/{of} ({:.1} %)", hit.identity.percent());
@@ -131,10 +131,10 @@ pub fn push_blocks(text: &mut String, page: &PageOptions, blocks: &AlignmentBloc
 
 /// The sign between two residues. For proteins it is the residue if both are equal, and + for a positive score.
 fn sign(alphabet: Alphabet, column: &ColumnShown) -> char {
-    match (column.kind, alphabet) {
-        (ColumnKind::Equal, Alphabet::Protein) => char::from(column.query),
-        (ColumnKind::Equal, Alphabet::Dna) => '|',
-        (ColumnKind::Positive, _) => '+',
+    match (column.op, alphabet) {
+        (ColumnOp::Equal, Alphabet::Protein) => char::from(column.query),
+        (ColumnOp::Equal, Alphabet::Dna) => '|',
+        (ColumnOp::Unequal, _) if column.is_positive => '+',
         _ => ' ',
     }
 }
@@ -171,10 +171,10 @@ fn painted(page: &PageOptions, colour: &str, text: &str) -> String {
 
 /// The residues of a line. Adjacent residues of one color share an escape sequence.
 fn shown_letters(page: &PageOptions, block: &[ColumnShown], letter: impl Fn(&ColumnShown) -> u8) -> String {
-    let runs = block.chunk_by(|one, other| colour_of(one.kind) == colour_of(other.kind));
+    let runs = block.chunk_by(|one, other| colour_of(one) == colour_of(other));
     let shown = runs.map(|run| {
         let letters: String = run.iter().map(|column| char::from(letter(column))).collect();
-        match colour_of(run[0].kind) {
+        match colour_of(&run[0]) {
             Some(colour) => painted(page, colour, &letters),
             None => letters,
         }
@@ -182,11 +182,11 @@ fn shown_letters(page: &PageOptions, block: &[ColumnShown], letter: impl Fn(&Col
     shown.collect()
 }
 
-fn colour_of(kind: ColumnKind) -> Option<&'static str> {
-    match kind {
-        ColumnKind::Unequal => Some(RED),
-        ColumnKind::Insertion | ColumnKind::Deletion => Some(YELLOW),
-        ColumnKind::Equal | ColumnKind::Positive => None,
+fn colour_of(column: &ColumnShown) -> Option<&'static str> {
+    match column.op {
+        ColumnOp::Unequal => (!column.is_positive).then_some(RED),
+        ColumnOp::Insertion | ColumnOp::Deletion => Some(YELLOW),
+        ColumnOp::Equal => None,
     }
 }
 
@@ -203,15 +203,20 @@ mod tests {
 
     /// Columns of two aligned texts; `+` marks a positive score.
     fn columns(query: &str, kinds: &str, target: &str) -> Vec<ColumnShown> {
-        let kind = |letter| match letter {
-            '=' => ColumnKind::Equal,
-            '+' => ColumnKind::Positive,
-            'X' => ColumnKind::Unequal,
-            'I' => ColumnKind::Insertion,
-            _ => ColumnKind::Deletion,
+        let op = |letter| match letter {
+            '=' => ColumnOp::Equal,
+            '+' | 'X' => ColumnOp::Unequal,
+            'I' => ColumnOp::Insertion,
+            _ => ColumnOp::Deletion,
         };
         let both = query.bytes().zip(target.bytes()).zip(kinds.chars());
-        both.map(|((query, target), letter)| ColumnShown { query, target, kind: kind(letter) }).collect()
+        let column = |((query, target), letter)| ColumnShown {
+            query,
+            target,
+            op: op(letter),
+            is_positive: letter == '+',
+        };
+        both.map(column).collect()
     }
 
     fn shown(page: PageOptions, alphabet: Alphabet, columns: &[ColumnShown]) -> String {

@@ -147,8 +147,8 @@ impl Stored for Alignment {
         let cigar = PathRuns::take(bytes)?;
         let (mut query_end, mut target_end) = (query_start, target_start);
         for &(len, op) in &cigar {
-            query_end = query_end.checked_add(if op == PathOp::Deletion { 0 } else { len })?;
-            target_end = target_end.checked_add(if op == PathOp::Insertion { 0 } else { len })?;
+            let (rows, columns) = op.consumed(len);
+            (query_end, target_end) = (query_end.checked_add(rows)?, target_end.checked_add(columns)?);
         }
         Some(Alignment { strand, target, score, query_start, query_end, target_start, target_end, cigar })
     }

@@ -11,35 +11,29 @@
 //! (minimap2 counts N beside N as an edit in NM, but as equal in cs.) In DNA all codes except A, C, G and T are shown
 //! as n, as in minimap2, whose manual allows no others in the tag.
 
-use super::{AlignmentPiece, NONE, Residues, push_number};
+use super::{NONE, Residues, push_number};
+use crate::terms::alignment::{ColumnOp, PathPiece};
 use crate::terms::casts::to_i64;
 use crate::terms::options::CsForm;
 
 /// Appends a piece of an alignment.
-pub(super) fn push(cs: &mut Vec<u8>, form: CsForm, residues: &Residues, piece: AlignmentPiece) {
-    let of_query = |letter: u8| match residues.codes[usize::from(letter)] {
+pub(super) fn push(cs: &mut Vec<u8>, form: CsForm, residues: &Residues, piece: &PathPiece) {
+    let lower = |letter: u8| match residues.codes[usize::from(letter)] {
         NONE => b'n',
         code => residues.letter(code).to_ascii_lowercase(),
     };
-    let of_target = |code: u8| of_query(residues.letter(code));
-    match (piece, form) {
-        (AlignmentPiece::Equal(codes), CsForm::Short) => {
-            cs.push(b':');
-            push_number(cs, to_i64(codes.len()));
-        }
-        (AlignmentPiece::Equal(codes), CsForm::Long) => {
-            cs.push(b'=');
-            cs.extend(codes.iter().map(|&code| residues.letter(code)));
-        }
-        (AlignmentPiece::Unequal(letter, code), _) => cs.extend([b'*', of_target(code), of_query(letter)]),
-        (AlignmentPiece::Insertion(letters), _) => {
-            cs.push(b'+');
-            cs.extend(letters.iter().map(|&letter| of_query(letter)));
-        }
-        (AlignmentPiece::Deletion(codes), _) => {
-            cs.push(b'-');
-            cs.extend(codes.iter().map(|&code| of_target(code)));
-        }
+    cs.push(match (piece.op, form) {
+        (ColumnOp::Equal, CsForm::Short) => b':',
+        (ColumnOp::Equal, CsForm::Long) => b'=',
+        (ColumnOp::Unequal, _) => b'*',
+        (ColumnOp::Insertion, _) => b'+',
+        (ColumnOp::Deletion, _) => b'-',
+    });
+    let target = piece.target.iter().map(|&code| residues.letter(code));
+    match (piece.op, form) {
+        (ColumnOp::Equal, CsForm::Short) => push_number(cs, to_i64(piece.columns())),
+        (ColumnOp::Equal, CsForm::Long) => cs.extend(target),
+        _ => cs.extend(target.chain(piece.query.iter().copied()).map(lower)),
     }
 }
 
@@ -58,8 +52,7 @@ mod tests {
         let (residues, codes) = (Residues::new(alphabet), codes(alphabet, target));
         let mut found = EditTags { cs: b"stale".to_vec(), ..EditTags::default() };
         let aligned = hit.aligned_residues(&codes);
-        found.find(&residues, query, aligned, hit);
-        found.find_cs(form, &residues, query, aligned, hit);
+        found.find(&residues, Some(form), (query, aligned), hit);
         found
     }
 
@@ -95,7 +88,7 @@ mod tests {
     }
 
     /// Both sides of the aligned part, read from the long form, and the number of edits in the tag.
-    fn sides(cs: &[u8]) -> (Vec<u8>, Vec<u8>, u32) {
+    fn sides(cs: &[u8]) -> (Vec<u8>, Vec<u8>, u64) {
         let (mut query, mut target, mut edits) = (Vec::new(), Vec::new(), 0);
         let is_sign = |letter: &u8| !letter.is_ascii_alphabetic();
         let mut rest = cs;
@@ -116,7 +109,7 @@ mod tests {
                 b'-' => target.extend(&letters),
                 other => panic!("{other}"),
             }
-            edits += if b"+-".contains(sign) { letters.len() as u32 } else { 0 };
+            edits += if b"+-".contains(sign) { letters.len() as u64 } else { 0 };
             rest = &after[end..];
         }
         (query, target, edits)
@@ -143,7 +136,7 @@ mod tests {
             let (of_query, of_target, edits) = sides(&long.cs);
             assert_eq!(of_query, &query[hit.query_start as usize..hit.query_end as usize], "seed {seed}");
             assert_eq!(of_target, &target[hit.target_start as usize..hit.target_end as usize], "seed {seed}");
-            assert_eq!(edits, long.edits, "seed {seed}");
+            assert_eq!(edits, long.counts.edits(), "seed {seed}");
             let mut short = String::new();
             let mut equal = 0;
             for letter in String::from_utf8(long.cs).unwrap().chars().chain(['\n']) {
