@@ -1,7 +1,7 @@
 //! DNA packed to bit planes: for each character the low and the high bit of its base, and whether it is no base. A scan
 //! reads 64 bases as one word of each plane, so no scan has to split codes into bits again.
 //!
-//! A character that matches nothing ([`NOTHING`]) is no base, and has a low bit. Outside of a text there are such
+//! A character that matches nothing (`NOTHING`) is no base, and has a low bit. Outside of a text there are such
 //! characters.
 
 use super::transpose::BLOCK;
