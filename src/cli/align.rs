@@ -154,7 +154,7 @@ struct ScoringFlags {
     /// reference. global aligns both from end to end. overlap aligns the end of one sequence with the start of the other, or
     /// the whole of one with a part of the other. In modes other than local, hits may have any score, even below 0, unless
     /// --min-score is given. These modes have no E-values, filter or mates.
-    #[arg(long, value_enum, value_name = "MODE", default_value = "local", hide_possible_values = true)]
+    #[arg(long, value_parser = values::mode(), value_name = "MODE", default_value = "local", hide_possible_values = true)]
     mode: AlignmentMode,
     /// Preset: short, long, map-hifi and others [default: short or protein]
     ///
@@ -218,7 +218,7 @@ struct ScoringFlags {
     #[arg(long, value_name = "NAME|FILE")]
     matrix: Option<String>,
     /// Sequence type [default: detected from the references]
-    #[arg(long, hide_short_help = true, value_name = "dna|protein", value_enum, hide_possible_values = true)]
+    #[arg(long, hide_short_help = true, value_name = "dna|protein", value_parser = values::alphabet(), hide_possible_values = true)]
     alphabet: Option<Alphabet>,
     /// Read lower-case residues as N (X in proteins)
     ///

@@ -58,7 +58,7 @@ struct DedupSetFlags {
     )]
     min_size: usize,
     /// Sequence type [default: detected from the first file]
-    #[arg(long, value_name = "dna|protein", value_enum, hide_possible_values = true)]
+    #[arg(long, value_name = "dna|protein", value_parser = values::alphabet(), hide_possible_values = true)]
     alphabet: Option<Alphabet>,
 }
 

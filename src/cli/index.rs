@@ -1,7 +1,7 @@
 //! The arguments of `swalign index`.
 
 use super::paths::check_files;
-use super::{InputFlags, ThreadsFlag, usage};
+use super::{InputFlags, ThreadsFlag, usage, values};
 use crate::terms::alphabet::Alphabet;
 use crate::terms::options::{DATABASE_EXTENSION, IndexOptions};
 use clap::Args;
@@ -17,7 +17,7 @@ pub struct IndexArguments {
     #[arg(short, long, value_name = "DB.swdb")]
     output: Option<PathBuf>,
     /// Sequence type [default: detected]
-    #[arg(long, value_name = "dna|protein", value_enum, hide_possible_values = true)]
+    #[arg(long, value_name = "dna|protein", value_parser = values::alphabet(), hide_possible_values = true)]
     alphabet: Option<Alphabet>,
     /// Read lower-case residues as N (X in proteins)
     ///

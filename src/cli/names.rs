@@ -40,14 +40,12 @@ named! {
         Linear "linear",
         Protein "protein",
     }
-    AlignmentMode { Local "local", Glocal "glocal", Global "global", Overlap "overlap", }
     Strands { Both "both", Plus "plus", Minus "minus", }
     TieRule { First "first", Hash "hash", }
     CsForm { Short "short", Long "long", }
     MatrixValues { Score "score", Identity "identity", }
     FilterChoice { Auto "auto", Index "index", Scan "scan" or "bitap", None "none", }
     Rank { Score "score", Raw "raw", Evalue "evalue", Identity "identity", }
-    Alphabet { Dna "dna", Protein "protein", }
     DedupBy { Whole "whole", Prefix "prefix", }
     ReadFormat { Fasta "fasta", Fastq "fastq", }
     Mask { None "none", Low "low", Hard "hard", }
@@ -61,6 +59,15 @@ named! {
         Text "text" is "Printed alignments, with the pattern forward",
     }
 }
+
+/// Names of the library's public types, which do not depend on clap.
+pub const ALPHABETS: [(&str, Alphabet); 2] = [("dna", Alphabet::Dna), ("protein", Alphabet::Protein)];
+pub const MODES: [(&str, AlignmentMode); 4] = [
+    ("local", AlignmentMode::Local),
+    ("glocal", AlignmentMode::Glocal),
+    ("global", AlignmentMode::Global),
+    ("overlap", AlignmentMode::Overlap),
+];
 
 /// Formats, as the command line names them.
 #[derive(Clone, Copy, ValueEnum)]

@@ -1,5 +1,6 @@
 //! Parsers for the values of arguments. Their errors say what to give instead.
 
+use super::names::{ALPHABETS, MODES};
 use super::ranked::TableColumns;
 use super::search::SearchColumns;
 use crate::terms::alphabet::Alphabet;
@@ -9,7 +10,7 @@ use crate::terms::options::{
     Column, DeviceChoice, DevicesChoice, IdentityDefinition, MOST_PAM_LETTERS, PerPiece, SampledKmers,
     SearchColumn, Share,
 };
-use crate::terms::scoring::MAX_SCORE;
+use crate::terms::scoring::{AlignmentMode, MAX_SCORE};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::ops::RangeInclusive;
 
@@ -144,6 +145,25 @@ pub fn insert(text: &str) -> Result<InsertSize, String> {
 
 pub fn edits(text: &str) -> Result<u32, String> {
     text.parse().map_err(|_| "give a whole number of 0 or more, such as 2".to_string())
+}
+
+pub fn alphabet() -> impl TypedValueParser<Value = Alphabet> {
+    one_of(ALPHABETS)
+}
+
+pub fn mode() -> impl TypedValueParser<Value = AlignmentMode> {
+    one_of(MODES)
+}
+
+/// A value by its name.
+fn one_of<T, const N: usize>(names: [(&'static str, T); N]) -> impl TypedValueParser<Value = T>
+where
+    T: Copy + Send + Sync + 'static,
+{
+    PossibleValuesParser::new(names.map(|(name, _)| name)).try_map(move |given| {
+        let named = names.iter().find(|(name, _)| *name == given);
+        named.map(|&(_, value)| value).ok_or("unknown name")
+    })
 }
 
 pub fn yes_or_no() -> impl TypedValueParser<Value = bool> {

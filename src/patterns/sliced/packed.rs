@@ -14,7 +14,7 @@ use std::ops::Range;
 
 /// Planes: the low bits, the high bits, and the characters that are no bases.
 const PLANES: usize = 3;
-/// The bits of [`NOTHING`] in each plane.
+/// The bits of `NOTHING` in each plane.
 const OUTSIDE: [u64; PLANES] = [u64::MAX, 0, u64::MAX];
 /// Padding words that may be read after the last base.
 const BEHIND: usize = 2;
@@ -133,7 +133,7 @@ impl PackedText {
     }
 
     /// The bits of a plane from position `at` on. Only the characters at the positions `within` count; those before and
-    /// after them are [`NOTHING`].
+    /// after them are `NOTHING`.
     #[inline(always)]
     pub fn bits_within(&self, plane: usize, within: &Range<usize>, at: isize) -> u64 {
         let (start, end) = (to_isize(within.start) - at, to_isize(within.end) - at);
