@@ -5,7 +5,7 @@
 // thread compares the piece with the bases around its positions, and the workgroup collects the diagonals of equal
 // ones. Then each thread bounds the scores of some of these diagonals: it compares the query with the bases on
 // all diagonals of the band, WORDS words of 32 bases at once. The planes of the targets shift by a base from diagonal
-// to diagonal.
+// to diagonal. Last, each thread scores the bands of some diagonals that are left, cell by cell.
 
 @group(0) @binding(0) var<storage, read> work: Bounding;
 @group(0) @binding(1) var<storage, read> targets: array<u32>;
@@ -25,6 +25,17 @@ struct Found {
 // Diagonals with an intact piece: the query's record, and the diagonal.
 var<workgroup> held: atomic<u32>;
 var<workgroup> intact: array<vec2<u32>, UNIT>;
+// Those whose bound reaches the least score, by their numbers.
+var<workgroup> left: atomic<u32>;
+var<workgroup> possible: array<u32, UNIT>;
+
+// The bases of the targets on a band, one bit of each in every plane.
+//!for t
+var<private> low$t: u32;
+var<private> high$t: u32;
+//!end
+
+const NONE = -(1 << 28u);
 
 // Eight bases of the targets from position `at` on.
 fn target_word(at: u32) -> u32 {
@@ -67,22 +78,12 @@ fn append(query: u32, diagonal: u32, most: i32) {
     }
 }
 
-fn bound(query: u32, diagonal: u32) {
-    let len = queries[query + 1u];
-    let gaps = queries[query + 2u];
-    let least = i32(queries[query + 3u]);
-    let perfect = i32(len) * work.match_score + work.bonuses;
-    // The planes reach from `before` to the end of their last word. Near the ends of the targets, any score is
-    // possible.
-    let before = diagonal - PAD - gaps;
-    if (diagonal < PAD + gaps || before + 32u * TARGET_WORDS + 8u > work.letters) {
-        append(query, diagonal, perfect);
-        return;
-    }
+// Reads the bases from position `before` on into the planes. Returns whether all are bases.
+fn load(before: u32) -> bool {
     var ambiguous = 0u;
 //!for t
-    var low$t = 0u;
-    var high$t = 0u;
+    low$t = 0u;
+    high$t = 0u;
 //!for quarter
     {
         let word = target_word(before + $offsetu);
@@ -92,10 +93,32 @@ fn bound(query: u32, diagonal: u32) {
     }
 //!end
 //!end
-    // A residue that is not a base may equal any base.
-    if (ambiguous != 0u) {
+    return ambiguous == 0u;
+}
+
+// Moves the planes to the next diagonal.
+fn shift() {
+//!for shifted
+    low$t = low$t >> 1u | low$next << 31u;
+    high$t = high$t >> 1u | high$next << 31u;
+//!end
+    low$last = low$last >> 1u;
+    high$last = high$last >> 1u;
+}
+
+// Whether an alignment that crosses the diagonal may reach the least score. Appends the diagonal if no band of bases
+// surrounds it.
+fn is_possible(query: u32, diagonal: u32) -> bool {
+    let len = queries[query + 1u];
+    let gaps = queries[query + 2u];
+    let least = i32(queries[query + 3u]);
+    let perfect = i32(len) * work.match_score + 2 * work.end_bonus;
+    // The planes reach from `before` to the end of their last word. Near the ends of the targets, any score is
+    // possible. A residue that is not a base may equal any base.
+    let before = diagonal - PAD - gaps;
+    if (diagonal < PAD + gaps || before + 32u * TARGET_WORDS + 8u > work.letters || !load(before)) {
         append(query, diagonal, perfect);
-        return;
+        return false;
     }
 //!for w
     let query_low$w = queries[query + HEADER + $wu];
@@ -117,12 +140,7 @@ fn bound(query: u32, diagonal: u32) {
             two_next = two;
         }
 //!end
-//!for shifted
-        low$t = low$t >> 1u | low$next << 31u;
-        high$t = high$t >> 1u | high$next << 31u;
-//!end
-        low$last = low$last >> 1u;
-        high$last = high$last >> 1u;
+        shift();
     }
     // An uncovered base stands for an edit if it is RUN or more bases after the previous one that does.
     var best = 0;
@@ -155,9 +173,55 @@ fn bound(query: u32, diagonal: u32) {
         begun_before = begun$w;
     }
 //!end
-    let most = max(best, (i32(len) - start) * work.match_score - lost) + work.bonuses;
-    if (most >= least) {
-        append(query, diagonal, most);
+    return max(best, (i32(len) - start) * work.match_score - lost) + 2 * work.end_bonus >= least;
+}
+
+// Appends the diagonal if the best alignment within the band around it reaches the least score. The band is a multiple of
+// CHUNK diagonals wide.
+fn score(query: u32, diagonal: u32) {
+    let len = queries[query + 1u];
+    let gaps = queries[query + 2u];
+    let least = i32(queries[query + 3u]);
+    load(diagonal - PAD - gaps);
+    // For each diagonal, the best score of an alignment that ends in the row above, and of one that ends there with an
+    // insertion.
+//!for cell
+    var h$cell = select(NONE, 0, $cellu / CHUNK <= 2u * gaps / CHUNK);
+    var e$cell = NONE;
+//!end
+    var best = 0;
+    for (var row = 0u; row < len; row++) {
+        let bit = row % 32u;
+        let query_low = 0u - (queries[query + HEADER + row / 32u] >> bit & 1u);
+        let query_high = 0u - (queries[query + HEADER + WORDS + row / 32u] >> bit & 1u);
+        let bonus = select(0, work.end_bonus, row == 0u || row + 1u == len);
+        let equal_score = work.match_score + bonus;
+        let unequal_score = work.mismatch_score + bonus;
+        var top = 0;
+        var left_cell = NONE;
+        var f = NONE;
+//!for chunk
+        if ($firstu <= 2u * gaps) {
+            let equal = ~((low$word ^ query_low) | (high$word ^ query_high));
+//!for of_chunk
+            e$cell = max($e_next - work.extend, $h_next - work.open);
+            f = max(f - work.extend, left_cell - work.open);
+            left_cell = max(max(h$cell + select(unequal_score, equal_score, (equal & $masku) != 0u), e$cell), max(f, 0));
+            h$cell = left_cell;
+            top = max(top, left_cell);
+//!end
+        }
+//!end
+        best = max(best, top);
+        // Maximum score of the rows below.
+        let rest = i32(len - 1u - row) * work.match_score + work.end_bonus;
+        if (best < least && top + rest < least) {
+            return;
+        }
+        shift();
+    }
+    if (best >= least) {
+        append(query, diagonal, best);
     }
 }
 
@@ -170,6 +234,7 @@ fn main(
     let unit = work.first_unit + group.y * groups.x + group.x;
     if (thread == 0u) {
         atomicStore(&held, 0u);
+        atomicStore(&left, 0u);
     }
     workgroupBarrier();
     if (unit < work.end_unit) {
@@ -206,6 +271,14 @@ fn main(
     workgroupBarrier();
     let count = atomicLoad(&held);
     for (var k = thread; k < count; k += THREADS) {
-        bound(intact[k].x, intact[k].y);
+        if (is_possible(intact[k].x, intact[k].y)) {
+            possible[atomicAdd(&left, 1u)] = k;
+        }
+    }
+    workgroupBarrier();
+    let scored = atomicLoad(&left);
+    for (var k = thread; k < scored; k += THREADS) {
+        let own = intact[possible[k]];
+        score(own.x, own.y);
     }
 }

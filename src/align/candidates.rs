@@ -119,8 +119,8 @@ pub struct FilterRequest {
     pub spent: f64,
     /// Whether the level covers all alignments that count, because a known hit reaches the level's threshold.
     pub is_last: bool,
-    /// Whether regions with the highest bounds are enough for now, if there are many.
-    pub takes_part: bool,
+    /// If set, the regions with the highest bounds are enough for now, as far as they probably have this number of hits.
+    pub enough: Option<usize>,
     /// The first hit, if it is known.
     pub first: Option<Locus>,
 }

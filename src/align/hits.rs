@@ -212,8 +212,8 @@ struct SearchStart {
     spent: f64,
     /// [`FilterRequest::is_last`].
     is_last: bool,
-    /// [`FilterRequest::takes_part`].
-    takes_part: bool,
+    /// [`FilterRequest::enough`].
+    enough: Option<usize>,
     /// If the regions are a part of those of a level: the score from which all of them together would be complete.
     part_of: Option<i32>,
     /// The region of the first hit, if it is known.
@@ -230,7 +230,7 @@ impl SearchStart {
             source,
             spent: 0.0,
             is_last: false,
-            takes_part: false,
+            enough: None,
             part_of: None,
             first: None,
             expected: None,
@@ -363,9 +363,9 @@ fn first_sources(scope: &SearchInput, records: &[u32]) -> Vec<SearchStart> {
         let source =
             level.map_or(RegionSource::All, |level| RegionSource::Level(level, least.max(level.least)));
         let expected = (score >= rules.min_score).then(|| rules.threshold(score));
-        let takes_part =
-            rules.needs_two_hits() && scope.ranks.is_none() && scope.repeats.distinct().is_none();
-        SearchStart { expected, takes_part, ..SearchStart::new(record, source) }
+        let has_order = scope.ranks.is_none() && scope.repeats.distinct().is_none();
+        let enough = rules.hits_needed().filter(|_| has_order);
+        SearchStart { expected, enough, ..SearchStart::new(record, source) }
     };
     records.par_iter().zip(seen).map(source).collect()
 }
@@ -389,14 +389,12 @@ fn open(
     let begun = Instant::now();
     let SearchInput { batch, layout, .. } = scope;
     let on_level =
-        |&SearchStart { record, source, spent, is_last, takes_part, ref first, .. }: &SearchStart| {
-            match source {
-                RegionSource::Level(level, least) => {
-                    let first = first.as_ref().map(|region| region.locus());
-                    Some(FilterRequest { record, level, least, spent, is_last, takes_part, first })
-                }
-                RegionSource::All => None,
+        |&SearchStart { record, source, spent, is_last, enough, ref first, .. }: &SearchStart| match source {
+            RegionSource::Level(level, least) => {
+                let first = first.as_ref().map(|region| region.locus());
+                Some(FilterRequest { record, level, least, spent, is_last, enough, first })
             }
+            RegionSource::All => None,
         };
     let on_levels: Vec<FilterRequest> = starts.iter().filter_map(on_level).collect();
     let mut filtered = match scope.filter {

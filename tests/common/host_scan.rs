@@ -6,20 +6,43 @@ use swalign::align::candidates::by_index::{
     BoundedDiagonal, DiagonalScan, ScanScores, ScannedPiece, ScannedQuery,
 };
 use swalign::align::candidates::diagonal_bound::DiagonalBound;
+use swalign::patterns::scan::diagonals::band_of;
 use swalign::terms::batch::Sequences;
 use swalign::terms::error::EngineError;
 use swalign::terms::scoring::Scoring;
 
-/// For each position where its piece occurs: the diagonal, and the bound that the host computes, whatever the score.
+/// Best score of a query's local alignments on `band` diagonals from `first` on. Residues that are not bases, and positions
+/// outside the targets, count as equal.
+fn best_in_band(query: &[u8], codes: &[u8], (first, band): (i64, usize), scores: &ScanScores) -> i32 {
+    let &ScanScores { match_, mismatch, open, extend, end_bonus, .. } = scores;
+    let cost = |len: usize| open + extend * (len as i32 - 1);
+    let mut h = vec![vec![0; band]; query.len() + 1];
+    for (row, &base) in query.iter().enumerate() {
+        let at_end = row == 0 || row + 1 == query.len();
+        for k in 0..band {
+            let other = usize::try_from(first + (row + k) as i64).ok().and_then(|at| codes.get(at));
+            let is_equal = other.is_none_or(|&other| other >= 4 || other == base);
+            let pair = if is_equal { match_ } else { mismatch } + if at_end { end_bonus } else { 0 };
+            let deletion = (1..=k).map(|len| h[row + 1][k - len] - cost(len)).max();
+            let insertion =
+                (1..(row + 2).min(band - k)).map(|len| h[row + 1 - len][k + len] - cost(len)).max();
+            h[row + 1][k] = (h[row][k] + pair).max(deletion.unwrap_or(0)).max(insertion.unwrap_or(0)).max(0);
+        }
+    }
+    h.into_iter().flatten().max().unwrap_or(0)
+}
+
+/// For each position where its piece occurs: the diagonal, and the bound that a device computes, whatever the score.
 pub fn bounded_diagonals(
     codes: &[u8],
     places: &[u32],
     queries: &[ScannedQuery],
-    (scoring, bonuses): (&Scoring, i32),
+    scoring: &Scoring,
 ) -> Vec<BoundedDiagonal> {
+    let scores = ScanScores::new(scoring).unwrap();
     let mut all = Vec::new();
     for (number, query) in (0..).zip(queries) {
-        let bound = DiagonalBound::new(&query.codes, query.gaps, bonuses, scoring).unwrap();
+        let bound = DiagonalBound::new(&query.codes, query.gaps, 2 * scoring.end_bonus, scoring).unwrap();
         let mut most = Vec::new();
         for ScannedPiece { bases, before, places: range } in &query.pieces {
             for &place in &places[range.clone()] {
@@ -29,7 +52,12 @@ pub fn bounded_diagonals(
                 }
                 let diagonal = from as i64 - bases.start as i64;
                 bound.most_scores((codes, query.least), &[(diagonal, diagonal)], &mut most);
-                all.push(BoundedDiagonal { query: number, diagonal, most: most[0] });
+                let mut most = most[0];
+                if most >= query.least {
+                    let band = (diagonal - query.gaps as i64, band_of(query.gaps));
+                    most = best_in_band(&query.codes, codes, band, &scores);
+                }
+                all.push(BoundedDiagonal { query: number, diagonal, most });
             }
         }
     }
@@ -60,14 +88,14 @@ impl DiagonalScan for HostScan {
         &self,
         targets: &Arc<Sequences>,
         queries: &[ScannedQuery],
-        ScanScores { bonuses, .. }: ScanScores,
+        _: ScanScores,
     ) -> Result<Vec<BoundedDiagonal>, EngineError> {
         // Some calls fail, as those of a lost device do.
         if self.calls.fetch_add(1, Ordering::Relaxed) % 7 == 3 {
             return Err(EngineError::Lost("a test's device".to_string()));
         }
         let places = self.places.get().unwrap();
-        let mut found = bounded_diagonals(targets.codes(), places, queries, (&self.scoring, bonuses));
+        let mut found = bounded_diagonals(targets.codes(), places, queries, &self.scoring);
         found.retain(|found| found.most >= queries[found.query as usize].least);
         // In any order.
         found.reverse();

@@ -122,6 +122,36 @@ fn proteins() {
     same_bytes(&["--max-hits", "5", "data/proteins_20.fa", "data/uniprot_60.fa"], &[&[], &["--batch", "3"]]);
 }
 
+/// In repeats, reads have many windows, which the GPU finds by the positions of a sampled index.
+#[test]
+#[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
+fn sampled_indexes() {
+    let mut random = Random::new(3);
+    let repeat = random.codes(500, 4);
+    let mut genome = random.codes(3000, 4);
+    for _ in 0..60 {
+        genome.extend(random.mutated_codes(&repeat, 4, 60));
+        genome.extend(random.codes(200, 4));
+    }
+    let text =
+        |codes: &[u8]| -> String { codes.iter().map(|&code| ['A', 'C', 'G', 'T'][code as usize]).collect() };
+    let mut reads = String::new();
+    for number in 0..400 {
+        let at = random.below(genome.len() - 150);
+        let read = random.mutated_codes(&genome[at..at + 150], 4, 50);
+        reads += &format!(">read{number}\n{}\n", text(&read));
+    }
+    let folder = Folder::new();
+    folder.write("genome.fa", format!(">genome\n{}\n", text(&genome)));
+    folder.write("reads.fa", reads);
+    let [reads, genome] =
+        ["reads.fa", "genome.fa"].map(|name| folder.file(name).to_str().unwrap().to_string());
+    let sampled = ["--sampled-kmers", "9,6", "--batch", "40", "-t", "1"];
+    for options in [&["-x", "sr"][..], &["--max-hits", "4"], &["-x", "sr", "--interleaved"]] {
+        same_bytes(&[&sampled, options, &[&reads, &genome]].concat(), &[&[]]);
+    }
+}
+
 /// The first of two parts of a single reference is empty, so the device has no work.
 #[test]
 #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]

@@ -8,15 +8,12 @@ use std::sync::Arc;
 use swalign::align::candidates::by_index::{
     BoundedDiagonal, DiagonalScan, RUN, ScanScores, ScannedPiece, ScannedQuery,
 };
-use swalign::align::candidates::diagonal_bound::EditLoss;
 use swalign::align::candidates::{IndexShape, KmerIndex};
 use swalign::engine::gpu::Card;
 use swalign::patterns::scan::diagonals::shader::{BoundVariant, UNIT};
 use swalign::patterns::scan::diagonals::{CardDiagonals, DiagonalTuning};
 use swalign::terms::batch::Sequences;
 use swalign::terms::scoring::Scoring;
-
-const BONUSES: i32 = 7;
 
 /// Default sizes, and submissions of one unit with room for few diagonals.
 fn tunings() -> [DiagonalTuning; 2] {
@@ -68,7 +65,7 @@ fn expected(
     queries: &[ScannedQuery],
     scoring: &Scoring,
 ) -> Vec<(BoundedDiagonal, bool)> {
-    let found = bounded_diagonals(codes, index.tables()[1], queries, (scoring, BONUSES));
+    let found = bounded_diagonals(codes, index.tables()[1], queries, scoring);
     let is_plain = |found: &BoundedDiagonal| {
         let query = &queries[found.query as usize];
         let first = found.diagonal - query.gaps as i64;
@@ -88,8 +85,13 @@ fn compare(card: &Arc<Card>, rounds: usize) {
         let codes = targets.codes();
         let shape = IndexShape { letters: 8, step: [3, 6][round % 2] };
         let index = KmerIndex::new(&targets, shape);
-        let scoring = [Scoring::dna(1, 4, 6, 1), Scoring::dna(2, 4, 4, 2)][round / 2 % 2].clone();
-        let (match_, edit) = EditLoss::new(&scoring).unwrap().numbers();
+        let scorings = [
+            Scoring::dna(1, 4, 6, 1).with_end_bonus(5),
+            Scoring::dna(2, 4, 4, 2),
+            Scoring::dna(2, 1, 1, 1).with_end_bonus(3),
+        ];
+        let scoring = &scorings[round / 2 % 3];
+        let scores = ScanScores::new(scoring).unwrap();
         let scans = tunings().map(|tuning| CardDiagonals::new(std::slice::from_ref(card)).tuned(tuning));
         for scan in &scans {
             assert!(scan.prepare(&targets, index.tables()[1]));
@@ -111,12 +113,12 @@ fn compare(card: &Arc<Card>, rounds: usize) {
             query.truncate(len);
             let gaps = random.pick(&gaps);
             let pieces = pieces(&mut random, &query, &index, shape);
-            let least = match_ * (query.len() as i32) * random.pick(&[0, 5, 7, 9]) / 10 + BONUSES;
+            let most = scores.match_ * query.len() as i32;
+            let least = most * random.pick(&[0, 5, 7, 9]) / 10 + 2 * scoring.end_bonus;
             batch.push(ScannedQuery { codes: query.into(), gaps, least, pieces });
         }
-        let mut host = expected(codes, &index, &batch, &scoring);
+        let mut host = expected(codes, &index, &batch, scoring);
         host.sort();
-        let scores = ScanScores { match_, edit, bonuses: BONUSES };
         for scan in &scans {
             let mut found = scan.scan(&targets, &batch, scores).unwrap();
             found.sort();
@@ -172,7 +174,7 @@ fn units_begin_and_end_inside_tasks() {
     let targets: Arc<Sequences> = Arc::new([codes.as_slice()].into_iter().collect());
     let shape = IndexShape { letters: 12, step: 4 };
     let index = KmerIndex::new(&targets, shape);
-    let scoring = Scoring::dna(1, 4, 6, 1);
+    let scoring = Scoring::dna(1, 4, 6, 1).with_end_bonus(3);
     let query = codes[..96].to_vec();
     let all = index.range(index.kmer(&query[4..]).unwrap());
     assert!(all.len() >= copies - 1);
@@ -183,7 +185,7 @@ fn units_begin_and_end_inside_tasks() {
     let queries = [ScannedQuery { codes: query.into(), gaps: 3, least: 90, pieces }];
     let scan = CardDiagonals::new(std::slice::from_ref(&card));
     assert!(scan.prepare(&targets, index.tables()[1]));
-    let scores = ScanScores { match_: 1, edit: 5, bonuses: BONUSES };
+    let scores = ScanScores::new(&scoring).unwrap();
     let mut found = scan.scan(&targets, &queries, scores).unwrap();
     let mut host: Vec<BoundedDiagonal> =
         expected(&codes, &index, &queries, &scoring).into_iter().map(|(found, _)| found).collect();

@@ -176,12 +176,19 @@ fn hits_are_those_without_a_filter() {
 fn tight_limits(seed: u64) -> DiagonalLimits {
     let least_unverified = [0, 200][seed as usize % 2];
     let stretch = [1, 256][seed as usize % 2];
-    DiagonalLimits { least_bounded: 0, least_unverified, in_memory: 64, stretch, ..DiagonalLimits::default() }
+    DiagonalLimits {
+        least_bounded: 0,
+        least_unverified,
+        in_memory: 64,
+        stretch,
+        spare_on_host: 2,
+        ..DiagonalLimits::default()
+    }
 }
 
 /// The filter with a device, which takes over at once, and whose calls are counted.
 fn on_device(filter: Filter, scoring: &Arc<Scoring>, calls: &Arc<AtomicUsize>) -> Filter {
-    let limits = DiagonalLimits { examined: usize::MAX, many: 6, ..DiagonalLimits::default() };
+    let limits = DiagonalLimits { examined: usize::MAX, spare: 1, ..DiagonalLimits::default() };
     filter.with_limits(limits).with_device(Box::new(HostScan::new(scoring, calls)))
 }
 
@@ -199,8 +206,11 @@ fn sampled_indexes_lose_nothing() {
         let device = on_device(filter(), scoring, &calls);
         let filter = if seed % 3 == 0 { filter() } else { filter().with_limits(tight_limits(seed)) };
         let min_score = [20, 60][seed as usize / 6 % 2] * scoring.max_potential();
-        for (max_hits, secondary_ppm) in [(1, 800_000), (3, 700_000), (2, 950_000)] {
-            let rules = Rules { min_score, secondary_ppm, max_hits, ..Rules::BEST };
+        let near = Some((12 * scoring.max_potential(), 4));
+        let wanted = [(1, 800_000, None), (3, 700_000, None), (2, 950_000, None), (1, 950_000, near)];
+        for (max_hits, secondary_ppm, candidates) in wanted {
+            let tells_second = seed % 2 == 0;
+            let rules = Rules { min_score, secondary_ppm, max_hits, candidates, tells_second, ..Rules::BEST };
             let (expected, all) = case.find(rules, None);
             let (found, some) = case.find(rules, Some(&filter));
             assert_eq!(found, expected, "seed {seed}, {shape:?}, {rules:?}, {scoring}");
@@ -418,7 +428,7 @@ fn regions_wait_where_there_is_no_room_for_them() {
                 least: level.least,
                 spent: 0.0,
                 is_last: false,
-                takes_part: false,
+                enough: None,
                 first: None,
             })
         })

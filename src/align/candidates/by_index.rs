@@ -26,6 +26,7 @@ use crate::terms::scoring::Scoring;
 use rayon::prelude::*;
 use smallvec::SmallVec;
 use std::borrow::Cow;
+use std::cmp::Reverse;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -73,9 +74,10 @@ pub struct DiagonalLimits {
     /// A device takes the positions of the index once the host has examined one in this many of them: sending them takes
     /// about as long.
     pub examined: usize,
-    /// Number of diagonals of a record, as a device finds them, whose windows are searched first if the first two hits may
-    /// be among them. A copy of a repeat has several.
-    pub many: usize,
+    /// Number of windows that are searched first in addition to those of the needed hits, if there are more: with the bounds
+    /// of a device, which are nearly exact, and with those of the host.
+    pub spare: usize,
+    pub spare_on_host: usize,
 }
 
 impl DiagonalLimits {
@@ -123,7 +125,8 @@ impl Default for DiagonalLimits {
             in_memory: 1 << 20,
             stretch: 1 << 16,
             examined: 8,
-            many: 512,
+            spare: 16,
+            spare_on_host: 512,
         }
     }
 }
@@ -395,7 +398,8 @@ impl ByIndex {
         if cells > most {
             FilterAnswer::Dear
         } else {
-            FilterAnswer::Regions { regions, held: least, spent: spent + seeding }
+            let held = keep_best(&mut regions, wanted, self.limits.spare_on_host);
+            FilterAnswer::Regions { regions, held, spent: spent + seeding }
         }
     }
 
@@ -563,6 +567,19 @@ impl ByIndex {
             }
         }
     }
+}
+
+/// Keeps the regions with the highest bounds: at least as many as the hits that are enough, and `spare` more. Returns the
+/// score from which all regions are kept.
+fn keep_best(regions: &mut Vec<CandidateRegion>, wanted: &FilterRequest, spare: usize) -> i32 {
+    let many = wanted.enough.map_or(usize::MAX, |enough| enough.saturating_add(spare));
+    if regions.len() <= many {
+        return wanted.least;
+    }
+    let mut bounds: Vec<i32> = regions.iter().map(|&(_, _, most)| most).collect();
+    let held = *bounds.select_nth_unstable_by_key(many, |&most| Reverse(most)).1;
+    regions.retain(|&(_, _, most)| most >= held);
+    held.max(wanted.least)
 }
 
 /// Replaces `adjacent` by ranges of the sorted `diagonals` that share a bound: a copy of a repeat with short gaps has several

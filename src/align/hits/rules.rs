@@ -44,9 +44,10 @@ impl Rules {
         tells_second: false,
     };
 
-    /// Whether the first hit and the score of the second one are all that is needed.
-    pub fn needs_two_hits(&self) -> bool {
-        self.max_hits == 1 && !self.keeps_ties && !self.counts_targets() && self.candidates.is_none()
+    /// The number of hits, in their order, that are needed. `None` if the hits themselves decide how many.
+    pub fn hits_needed(&self) -> Option<usize> {
+        let count = self.most().max(1 + usize::from(self.tells_second));
+        (!self.keeps_ties && !self.counts_targets()).then_some(count)
     }
 
     /// Minimum score of a further hit if the best hit scores `best`. If the best score is not above 0, only equal hits

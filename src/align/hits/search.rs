@@ -5,7 +5,7 @@ mod learned;
 mod wanted;
 
 use super::region::{Most, Region};
-use super::{Detail, Kept, Rules, SearchInput, SearchStart};
+use super::{Detail, HitAt, Kept, Rules, SearchInput, SearchStart};
 use crate::align::candidates::QueryShape;
 use crate::align::candidates::levels::Level;
 use crate::align::candidates::windows::CandidateRegion;
@@ -234,6 +234,12 @@ impl RecordSearch {
             self.end(RecordSearchState::Lower(source));
             return Some(Need::Regions(source));
         }
+        if let Some(source) = self.whole_level(best.as_ref()) {
+            self.is_last = true;
+            self.expected = Some(self.found.threshold);
+            self.end(RecordSearchState::Lower(source));
+            return Some(Need::Regions(source));
+        }
         // Wanted certain hits were reported above, so the first hit is that of a region.
         if let (Some(next), Some(best)) = (next, best)
             && self.wants(&best)
@@ -249,12 +255,6 @@ impl RecordSearch {
             return None;
         }
         if self.found.alignments.len() == 1 && !self.knows_second {
-            if let Some(source) = self.whole_level(best.as_ref()) {
-                self.is_last = true;
-                self.expected = Some(self.found.threshold);
-                self.end(RecordSearchState::Lower(source));
-                return Some(Need::Regions(source));
-            }
             self.found.second = best.map(|region| region.bound);
         }
         self.end(RecordSearchState::Done);
@@ -298,7 +298,7 @@ impl RecordSearch {
     pub fn start(&self, source: RegionSource) -> SearchStart {
         let &RecordSearch { record, spent, is_last, expected, .. } = self;
         let first = self.first.clone();
-        SearchStart { record, source, spent, is_last, takes_part: false, part_of: None, first, expected }
+        SearchStart { record, source, spent, is_last, enough: None, part_of: None, first, expected }
     }
 
     /// Returns the result of the round.
@@ -348,14 +348,26 @@ impl RecordSearch {
         Some(lower.map_or(RegionSource::All, |level| RegionSource::Level(level, least.max(level.least))))
     }
 
-    /// All regions of the level if these are a part, and the second hit, `best` among them, may be in others.
+    /// The score below which hits may lack, since the regions are a part of those of the level. `None` if they are all.
+    fn part_below(&self) -> Option<i32> {
+        match self.state {
+            RecordSearchState::OnLevel { held, .. } if self.part_of.is_some() => Some(held),
+            _ => None,
+        }
+    }
+
+    /// All regions of the level if these are a part, and the next hit, `best` among these, may be in others.
     fn whole_level(&self, best: Option<&Region>) -> Option<RegionSource> {
         let (Some(whole), RecordSearchState::OnLevel { level, held }) = (self.part_of, self.state) else {
             return None;
         };
+        let first = self.found.alignments.first()?;
         let least = self.found.threshold;
         let is_known = held <= least || best.is_some_and(|best| best.bound >= held);
-        (!is_known).then_some(RegionSource::Level(level, whole.max(least)))
+        let asks_second = self.found.alignments.len() == 1 && !self.knows_second;
+        let next = HitAt { target: first.target, score: held - 1 };
+        let is_asked = asks_second || self.rules.wants(&self.kept, next);
+        (is_asked && !is_known).then_some(RegionSource::Level(level, whole.max(least)))
     }
 
     /// Drops regions that cannot contain a hit.

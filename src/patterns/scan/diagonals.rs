@@ -18,7 +18,7 @@ use crate::terms::batch::Sequences;
 use crate::terms::casts::{to_i64, to_u32};
 use crate::terms::error::EngineError;
 use crate::terms::scoring::Scoring;
-use shader::{BoundVariant, HEADER, MOST_MORE, MOST_WORDS, PAD, UNIT, WORD};
+use shader::{BoundVariant, CHUNK, HEADER, MOST_MORE, MOST_WORDS, PAD, UNIT, WORD};
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -196,12 +196,17 @@ fn sent<'a>(
     Ok(buffer)
 }
 
+/// Number of diagonals of a band, as the kernel scores them.
+pub fn band_of(gaps: usize) -> usize {
+    (2 * gaps + 1).next_multiple_of(CHUNK as usize)
+}
+
 /// The kernel for these queries.
 fn variant_of(queries: &[ScannedQuery]) -> BoundVariant {
     let most = |words: &dyn Fn(&ScannedQuery) -> usize| {
         to_u32(queries.iter().map(words).max().unwrap_or(0).div_ceil(WORD as usize).max(1))
     };
-    let (words, more) = (most(&|query| query.codes.len()), most(&|query| 2 * query.gaps));
+    let (words, more) = (most(&|query| query.codes.len()), most(&|query| band_of(query.gaps)));
     BoundVariant { words, more, run: to_u32(RUN) }
 }
 
@@ -279,7 +284,7 @@ impl DiagonalScan for CardDiagonals {
     }
 
     fn limits(&self) -> (usize, usize) {
-        ((MOST_WORDS * WORD) as usize, (MOST_MORE * WORD / 2) as usize - 1)
+        ((MOST_WORDS * WORD) as usize, (MOST_MORE * WORD - 1) as usize / 2)
     }
 }
 
@@ -314,7 +319,7 @@ impl AppendingKernel for BoundCall<'_> {
     }
 
     fn parameters(&self, units: &Range<usize>, capacity: u32) -> Bounding {
-        let ScanScores { match_, edit, bonuses } = self.scores;
+        let ScanScores { match_, mismatch, edit, open, extend, end_bonus } = self.scores;
         Bounding {
             letters: self.letters,
             positions: to_u32(self.packed.positions),
@@ -322,8 +327,11 @@ impl AppendingKernel for BoundCall<'_> {
             first_unit: to_u32(units.start),
             end_unit: to_u32(units.end),
             match_score: match_,
+            mismatch_score: mismatch,
             edit,
-            bonuses,
+            open,
+            extend,
+            end_bonus,
             capacity,
         }
     }

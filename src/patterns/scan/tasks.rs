@@ -114,10 +114,13 @@ Bounding {
     /// Range of units; the end is exclusive.
     first_unit: u32,
     end_unit: u32,
-    /// Score of an equal base, minimum loss by an edit, and the end bonuses.
+    /// [`ScanScores`](crate::align::candidates::by_index::ScanScores).
     match_score: i32,
+    mismatch_score: i32,
     edit: i32,
-    bonuses: i32,
+    open: i32,
+    extend: i32,
+    end_bonus: i32,
     /// Capacity for diagonals.
     capacity: u32,
 }

@@ -6,16 +6,16 @@ use super::super::levels::LevelGuarantee;
 use super::super::pieces::Piece;
 use super::super::windows::{CandidateRegion, join, push_along, push_regions, push_stretches};
 use super::super::{FilterAnswer, FilterRequest, MOST_STRETCHES, PairLayout};
-use super::{AnchoredRegions, ByIndex, QueryBuffers, set_adjacent};
+use super::{AnchoredRegions, ByIndex, QueryBuffers, keep_best, set_adjacent};
 use crate::terms::alignment::Strand;
 use crate::terms::batch::{Batch, Sequences};
-use crate::terms::bounds::longest_span;
+use crate::terms::bounds::{SeedAlphabet, longest_span};
 use crate::terms::casts::{to_i32, to_i64, to_usize};
 use crate::terms::error::EngineError;
+use crate::terms::scoring::{GapPiece, Scoring};
 use rayon::prelude::*;
 use smallvec::SmallVec;
 use std::borrow::Cow;
-use std::cmp::Reverse;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -30,7 +30,9 @@ pub trait DiagonalScan: Send + Sync {
     fn prepare(&self, targets: &Arc<Sequences>, places: &[u32]) -> bool;
 
     /// For each position where its piece occurs: the diagonal, and the maximum score of an alignment that crosses it, as
-    /// far as that is at least the query's [`ScannedQuery::least`]. In any order; a diagonal may be listed several times.
+    /// far as that is at least the query's [`ScannedQuery::least`]. In any order; a diagonal may be listed several times. A
+    /// score may be too high: it is that of the best alignment on the diagonals that an alignment of the least score can
+    /// visit, or on some more.
     fn scan(
         &self,
         targets: &Arc<Sequences>,
@@ -45,12 +47,27 @@ pub trait DiagonalScan: Send + Sync {
 /// The scores that bounds depend on.
 #[derive(Clone, Copy, Debug)]
 pub struct ScanScores {
-    /// Score of an equal base.
+    /// Maximum scores of equal bases and of unequal ones.
     pub match_: i32,
-    /// Minimum loss by an edit.
+    pub mismatch: i32,
+    /// Minimum loss by an edit ([`EditLoss`]).
     pub edit: i32,
-    /// Maximum sum of the end bonuses.
-    pub bonuses: i32,
+    /// Minimum costs of a gap's first residue and of each further one.
+    pub open: i32,
+    pub extend: i32,
+    /// End bonus of each end of a query.
+    pub end_bonus: i32,
+}
+
+impl ScanScores {
+    /// `None` if the scoring has no bound.
+    pub fn new(scoring: &Scoring) -> Option<ScanScores> {
+        let (match_, edit) = EditLoss::new(scoring)?.numbers();
+        let mismatch = to_i32(i64::from(match_) - SeedAlphabet::of(scoring)?.loss());
+        let GapPiece { open, extend } = scoring.gaps().lower_bound();
+        let end_bonus = scoring.end_bonus;
+        Some(ScanScores { match_, mismatch, edit, open: open.saturating_add(extend), extend, end_bonus })
+    }
 }
 
 /// A query in one orientation, which has bases only.
@@ -93,24 +110,10 @@ struct ScannedRecord<'a> {
     places: usize,
 }
 
-/// Diagonals of a record that the device finds: for each strand, with their maximum scores, in any order.
+/// Diagonals of a record that the device finds: for each strand, with their maximum scores, in ascending order.
 struct FoundOnStrands<'a, 'b> {
     record: &'a ScannedRecord<'b>,
     diagonals: SmallVec<[Vec<(i64, i32)>; 2]>,
-}
-
-impl FoundOnStrands<'_, '_> {
-    /// If there are more than `many` diagonals, keeps about as many with the highest scores. Returns the score from which all
-    /// are kept.
-    fn keep_best(&mut self, many: usize) -> i32 {
-        let mut scores: Vec<i32> = self.diagonals.iter().flatten().map(|&(_, most)| most).collect();
-        if scores.len() <= many {
-            return i32::MIN;
-        }
-        let least = *scores.select_nth_unstable_by_key(many, |&most| Reverse(most)).1;
-        self.diagonals.iter_mut().for_each(|diagonals| diagonals.retain(|&(_, most)| most >= least));
-        least
-    }
 }
 
 /// Diagonals, grouped by query.
@@ -141,11 +144,15 @@ impl FoundDiagonals {
         FoundDiagonals { all, ends, firsts }
     }
 
-    /// For each query of a record, its diagonals in any order.
+    /// For each query of a record, its diagonals in ascending order.
     fn of_record(&self, record: usize) -> SmallVec<[Vec<(i64, i32)>; 2]> {
         let of_query = |query: usize| {
             let start = query.checked_sub(1).map_or(0, |before| self.ends[before]);
-            self.all[start..self.ends[query]].to_vec()
+            let mut diagonals = self.all[start..self.ends[query]].to_vec();
+            diagonals.sort_unstable();
+            // Each intact piece finds its diagonal.
+            diagonals.dedup();
+            diagonals
         };
         (self.firsts[record]..self.firsts[record + 1]).map(of_query).collect()
     }
@@ -182,12 +189,9 @@ impl ByIndex {
             let len = found.record.strands[0].1.codes.len();
             let most = self.levels.most(len, wanted);
             let dense = self.levels.field.dense_stretches(len, &wanted.level);
-            let (mut found, mut held) = (found, wanted.least);
-            if wanted.takes_part {
-                held = held.max(found.keep_best(self.limits.many));
-            }
             match self.of_scanned((batch, layout), wanted.record, (found, &dense, most), work) {
-                Some((regions, seeding)) => {
+                Some((mut regions, seeding)) => {
+                    let held = keep_best(&mut regions, wanted, self.limits.spare);
                     FilterAnswer::Regions { regions, held, spent: wanted.spent + seeding }
                 }
                 None => FilterAnswer::Dear,
@@ -329,7 +333,8 @@ impl ByIndex {
         for record in records {
             firsts.push(firsts[firsts.len() - 1] + record.as_ref().map_or(0, |record| record.strands.len()));
         }
-        let found = match queries.first().and_then(|first| self.scan_scores(first.codes.len())) {
+        let scores = ScanScores::new(&self.levels.field.scoring).filter(|_| !queries.is_empty());
+        let found = match scores {
             Some(scores) => device.scan(&self.targets, &queries, scores)?,
             None => Vec::new(),
         };
@@ -351,7 +356,7 @@ impl ByIndex {
         let seeding = scanned.places as f64 * levels.field.costs.place;
         let mut cells = seeding;
         let mut regions: Vec<CandidateRegion> = Vec::new();
-        for ((strand, query, near), mut diagonals) in scanned.strands.iter().zip(diagonals) {
+        for ((strand, query, near), diagonals) in scanned.strands.iter().zip(diagonals) {
             windows.clear();
             let number = layout.query(record, *strand);
             let len = query.codes.len();
@@ -359,7 +364,6 @@ impl ByIndex {
             let mut push = |range: (i64, i64), most: i32| {
                 push_along(windows, targets, range, (0, len, len), (span, most));
             };
-            diagonals.sort_unstable();
             let mut rest = &diagonals[..];
             while let Some(&(first, _)) = rest.first() {
                 let is_adjacent = |other: &&(i64, i32)| other.0 - first <= to_i64(ADJACENT);
@@ -384,13 +388,6 @@ impl ByIndex {
             push_regions(&mut regions, targets, (*strand, number), (span, to_i32), windows);
         }
         Some((regions, seeding))
-    }
-
-    /// The scores that bounds of queries of `len` bases depend on.
-    fn scan_scores(&self, len: usize) -> Option<ScanScores> {
-        let field = &self.levels.field;
-        let (match_, edit) = EditLoss::new(&field.scoring)?.numbers();
-        Some(ScanScores { match_, edit, bonuses: field.bonuses(len) })
     }
 
     /// The bound for a query, whose seeds have the codes `seeds`.

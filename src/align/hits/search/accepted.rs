@@ -247,7 +247,8 @@ impl RecordSearch {
                 places.pop();
             }
             let is_first = places.peek().is_none_or(|Reverse(first)| region.first_place() < *first);
-            if !is_first || self.asks_second() || !self.wants(&region) {
+            let is_known = self.part_below().is_none_or(|held| region.bound >= held);
+            if !is_first || !is_known || self.asks_second() || !self.wants(&region) {
                 break;
             }
             let own = region.strand as usize;

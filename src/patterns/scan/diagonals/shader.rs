@@ -16,6 +16,8 @@ pub const UNIT: u32 = 1024;
 pub const TASK: usize = 5;
 /// Words before the planes in a query's record: its number, length, diagonals on each side, and least score.
 pub const HEADER: usize = 4;
+/// Diagonals of a band that are scored or skipped together.
+pub const CHUNK: u32 = 8;
 /// Added to diagonals, so that none is negative.
 pub const PAD: u32 = 1 << 10;
 /// Maximum number of words of a query's plane, and of words more in a plane of targets.
@@ -56,6 +58,7 @@ impl BoundVariant {
             ("TASK", to_u32(TASK)),
             ("HEADER", to_u32(HEADER)),
             ("PAD", PAD),
+            ("CHUNK", CHUNK),
             ("RUN", self.run),
             ("WORDS", self.words),
             ("TARGET_WORDS", self.words + self.more),
@@ -73,11 +76,25 @@ impl BoundVariant {
             Meaning::default().name("t", t).rounds("quarter", quarters)
         };
         let last = words + more - 1;
+        // Diagonals of a band, in chunks.
+        let cells = more * WORD;
+        let cell = move |cell: u32| {
+            let next =
+                |name| if cell + 1 < cells { format!("{name}{}", cell + 1) } else { "NONE".to_string() };
+            let of_cell = Meaning::default().names([("cell", cell), ("mask", 1 << (cell % WORD))]);
+            of_cell.name("e_next", next("e")).name("h_next", next("h"))
+        };
+        let chunk = move |first: u32| {
+            let of_chunk = Meaning::default().names([("first", first), ("word", first / WORD)]);
+            of_chunk.rounds("of_chunk", (first..first + CHUNK).map(cell))
+        };
         Meaning::default()
             .name("last", last)
             .rounds("w", (0..words).map(word))
             .rounds("down", (0..words).rev().map(word))
             .rounds("t", (0..=last).map(loaded))
+            .rounds("cell", (0..cells).map(cell))
+            .rounds("chunk", (0..cells).step_by(CHUNK as usize).map(chunk))
             .rounds("shifted", (0..last).map(|t| Meaning::default().names([("t", t), ("next", t + 1)])))
     }
 }
