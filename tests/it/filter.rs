@@ -176,14 +176,7 @@ fn hits_are_those_without_a_filter() {
 fn tight_limits(seed: u64) -> DiagonalLimits {
     let least_unverified = [0, 200][seed as usize % 2];
     let stretch = [1, 256][seed as usize % 2];
-    DiagonalLimits {
-        least_bounded: 0,
-        least_unverified,
-        in_memory: 64,
-        stretch,
-        spare_on_host: 2,
-        ..DiagonalLimits::default()
-    }
+    DiagonalLimits { least_bounded: 0, least_unverified, in_memory: 64, stretch, ..DiagonalLimits::default() }
 }
 
 /// The filter with a device, which takes over at once, and whose calls are counted.

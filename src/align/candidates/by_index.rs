@@ -26,7 +26,6 @@ use crate::terms::scoring::Scoring;
 use rayon::prelude::*;
 use smallvec::SmallVec;
 use std::borrow::Cow;
-use std::cmp::Reverse;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -71,13 +70,11 @@ pub struct DiagonalLimits {
     /// bases.
     pub in_memory: usize,
     pub stretch: usize,
-    /// A device takes the positions of the index once the host has examined one in this many of them: sending them takes
-    /// about as long.
+    /// A device takes the positions of the index once the host has examined one in this many of them.
     pub examined: usize,
-    /// Number of windows that are searched first in addition to those of the needed hits, if there are more: with the bounds
-    /// of a device, which are nearly exact, and with those of the host.
+    /// Number of windows that are searched first in addition to those of the needed hits, if a device finds more. Its bounds
+    /// are nearly exact.
     pub spare: usize,
-    pub spare_on_host: usize,
 }
 
 impl DiagonalLimits {
@@ -124,9 +121,8 @@ impl Default for DiagonalLimits {
             least_unverified: 1 << 12,
             in_memory: 1 << 20,
             stretch: 1 << 16,
-            examined: 8,
+            examined: 64,
             spare: 16,
-            spare_on_host: 512,
         }
     }
 }
@@ -398,8 +394,7 @@ impl ByIndex {
         if cells > most {
             FilterAnswer::Dear
         } else {
-            let held = keep_best(&mut regions, wanted, self.limits.spare_on_host);
-            FilterAnswer::Regions { regions, held, spent: spent + seeding }
+            FilterAnswer::Regions { regions, held: least, spent: spent + seeding }
         }
     }
 
@@ -569,19 +564,6 @@ impl ByIndex {
     }
 }
 
-/// Keeps the regions with the highest bounds: at least as many as the hits that are enough, and `spare` more. Returns the
-/// score from which all regions are kept.
-fn keep_best(regions: &mut Vec<CandidateRegion>, wanted: &FilterRequest, spare: usize) -> i32 {
-    let many = wanted.enough.map_or(usize::MAX, |enough| enough.saturating_add(spare));
-    if regions.len() <= many {
-        return wanted.least;
-    }
-    let mut bounds: Vec<i32> = regions.iter().map(|&(_, _, most)| most).collect();
-    let held = *bounds.select_nth_unstable_by_key(many, |&most| Reverse(most)).1;
-    regions.retain(|&(_, _, most)| most >= held);
-    held.max(wanted.least)
-}
-
 /// Replaces `adjacent` by ranges of the sorted `diagonals` that share a bound: a copy of a repeat with short gaps has several
 /// diagonals.
 fn set_adjacent(diagonals: &[i64], adjacent: &mut Vec<(i64, i64)>) {
@@ -673,9 +655,10 @@ impl Seeds for ByIndex {
         if let Some(device) = self.device() {
             return self.regions_on_device(device, (batch, layout), wanted, (room, &on_host));
         }
-        let taken = AtomicUsize::new(0);
+        let (taken, was_worth) = (AtomicUsize::new(0), self.is_device_worth());
         let open = |work: &mut QueryBuffers, wanted: &FilterRequest| {
-            if taken.load(Ordering::Relaxed) >= room.max(1) {
+            let is_full = taken.load(Ordering::Relaxed) >= room.max(1);
+            if is_full || (!was_worth && self.is_device_worth()) {
                 return FilterAnswer::Later;
             }
             let opened = on_host(work, wanted);

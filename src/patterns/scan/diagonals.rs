@@ -60,7 +60,6 @@ pub struct CardDiagonals {
 /// A card and the index's positions on it.
 struct IndexedCard {
     card: Arc<Card>,
-    is_sending: AtomicBool,
     /// `None` inside if the card has no room for the positions or has failed.
     places: OnceLock<Option<wgpu::Buffer>>,
     has_failed: AtomicBool,
@@ -112,7 +111,6 @@ impl CardDiagonals {
 
     pub fn new(cards: &[Arc<Card>]) -> CardDiagonals {
         let indexed = |card: &Arc<Card>| IndexedCard {
-            is_sending: AtomicBool::new(false),
             places: OnceLock::new(),
             has_failed: AtomicBool::new(false),
             calls: std::array::from_fn(|_| Mutex::new(CallBuffers::new(&card.runtime.device))),
@@ -255,16 +253,11 @@ impl PackedQueries {
 impl DiagonalScan for CardDiagonals {
     fn prepare(&self, targets: &Arc<Sequences>, places: &[u32]) -> bool {
         let is_ready = |indexed: &IndexedCard| {
-            let has_places = || indexed.places.get().is_some_and(Option::is_some);
-            has_places() && !indexed.has_failed.load(Ordering::Relaxed)
+            let has_places = indexed.places.get_or_init(|| indexed.send(places).ok()).is_some();
+            has_places && !indexed.has_failed.load(Ordering::Relaxed)
         };
-        let fits = u32::try_from(targets.codes().len()).is_ok_and(|letters| letters < u32::MAX - SPARE);
-        for indexed in self.cards.iter().filter(|_| fits) {
-            if !indexed.is_sending.swap(true, Ordering::Relaxed) {
-                let _ = indexed.places.set(indexed.send(places).ok());
-            }
-        }
-        self.cards.iter().all(is_ready)
+        let letters = u32::try_from(targets.codes().len());
+        letters.is_ok_and(|letters| letters < u32::MAX - SPARE) && self.cards.iter().all(is_ready)
     }
 
     fn scan(

@@ -6,7 +6,7 @@ use super::super::levels::LevelGuarantee;
 use super::super::pieces::Piece;
 use super::super::windows::{CandidateRegion, join, push_along, push_regions, push_stretches};
 use super::super::{FilterAnswer, FilterRequest, MOST_STRETCHES, PairLayout};
-use super::{AnchoredRegions, ByIndex, QueryBuffers, keep_best, set_adjacent};
+use super::{AnchoredRegions, ByIndex, QueryBuffers, set_adjacent};
 use crate::terms::alignment::Strand;
 use crate::terms::batch::{Batch, Sequences};
 use crate::terms::bounds::{SeedAlphabet, longest_span};
@@ -16,6 +16,7 @@ use crate::terms::scoring::{GapPiece, Scoring};
 use rayon::prelude::*;
 use smallvec::SmallVec;
 use std::borrow::Cow;
+use std::cmp::Reverse;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -26,7 +27,8 @@ const PORTION: usize = 1 << 23;
 const MOST_PLACES: usize = 1 << 22;
 /// A device that examines positions of an index.
 pub trait DiagonalScan: Send + Sync {
-    /// Sends the index's positions to the device, unless another thread does. Returns whether the device has them.
+    /// Sends the index's positions to the device, unless it has them, or waits for another thread that does. Returns whether
+    /// the device has them.
     fn prepare(&self, targets: &Arc<Sequences>, places: &[u32]) -> bool;
 
     /// For each position where its piece occurs: the diagonal, and the maximum score of an alignment that crosses it, as
@@ -161,10 +163,15 @@ impl FoundDiagonals {
 impl ByIndex {
     /// The device if it has the index's positions. Sends them once that is worth the time.
     pub(super) fn device(&self) -> Option<&dyn DiagonalScan> {
-        let device = self.device.as_deref().filter(|_| self.kmers.step() > 1)?;
-        let places = self.kmers.all_places();
-        let is_worth = self.examined.load(Ordering::Relaxed) >= places.len() / self.limits.examined;
-        (is_worth && device.prepare(&self.targets, places)).then_some(device)
+        let device = self.device.as_deref().filter(|_| self.is_device_worth())?;
+        device.prepare(&self.targets, self.kmers.all_places()).then_some(device)
+    }
+
+    /// Whether there is a device that is worth the time to send the index's positions, by those that the host has examined.
+    pub(super) fn is_device_worth(&self) -> bool {
+        let least = || self.kmers.all_places().len() / self.limits.examined;
+        let is_possible = self.device.is_some() && self.kmers.step() > 1;
+        is_possible && self.examined.load(Ordering::Relaxed) >= least()
     }
 
     /// [`Seeds::regions`](super::Seeds::regions), as far as possible on a device. `on_host` finds the regions of the other
@@ -396,4 +403,17 @@ impl ByIndex {
         let gaps = longest_span(codes, least, &field.scoring) as usize - codes.len();
         DiagonalBound::new(seeds, gaps, field.bonuses(codes.len()), &field.scoring)
     }
+}
+
+/// Keeps the regions with the highest bounds: at least as many as the hits that are enough, and `spare` more. Returns the
+/// score from which all regions are kept.
+fn keep_best(regions: &mut Vec<CandidateRegion>, wanted: &FilterRequest, spare: usize) -> i32 {
+    let many = wanted.enough.map_or(usize::MAX, |enough| enough.saturating_add(spare));
+    if regions.len() <= many {
+        return wanted.least;
+    }
+    let mut bounds: Vec<i32> = regions.iter().map(|&(_, _, most)| most).collect();
+    let held = *bounds.select_nth_unstable_by_key(many, |&most| Reverse(most)).1;
+    regions.retain(|&(_, _, most)| most >= held);
+    held.max(wanted.least)
 }
