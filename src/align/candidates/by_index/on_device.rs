@@ -152,10 +152,10 @@ impl FoundDiagonals {
 }
 
 impl ByIndex {
-    /// The device if it has the index's positions. Sends them once that is worth the time.
+    /// The device if it has the index's positions, which must be in one segment. Sends them once that is worth the time.
     pub(super) fn device(&self) -> Option<&dyn DiagonalScan> {
         let device = self.device.as_deref().filter(|_| self.kmers.step() > 1)?;
-        let places = self.kmers.all_places();
+        let places = self.kmers.all_places()?;
         let is_worth = self.examined.load(Ordering::Relaxed) >= places.len() / self.limits.examined;
         (is_worth && device.prepare(&self.targets, places)).then_some(device)
     }
