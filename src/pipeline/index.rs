@@ -25,7 +25,7 @@ const KEPT: usize = 1 << 26;
 enum BuiltIndex {
     InMemory(KmerIndex),
     /// With the bases per segment, and the two tables.
-    InFiles(IndexShape, usize, [Spool; 2]),
+    InFiles(IndexShape, usize, Box<[Spool; 2]>),
 }
 
 /// Builds a database from all references of a file.
@@ -90,7 +90,8 @@ impl BuiltIndex {
     fn written(&self) -> Option<WrittenIndex<'_>> {
         match self {
             BuiltIndex::InMemory(index) => Some(WrittenIndex::InMemory(index)),
-            BuiltIndex::InFiles(shape, segment, [ends, places]) => {
+            BuiltIndex::InFiles(shape, segment, tables) => {
+                let [ends, places] = &**tables;
                 Some(WrittenIndex::InFiles(*shape, *segment, [ends.stored()?, places.stored()?]))
             }
         }
@@ -122,7 +123,7 @@ fn in_files(
             spool.put(&numbers(vec![table]))?;
         }
     }
-    Ok(BuiltIndex::InFiles(shape, segment, tables))
+    Ok(BuiltIndex::InFiles(shape, segment, Box::new(tables)))
 }
 
 /// Metadata of a regular file.
