@@ -294,23 +294,25 @@ def make_long(seed):
     """The case of a seed: long reads on references with a sampled index. There is no reference for their hits: they are compared
     with those without a filter."""
     rng, alphabet = random.Random(seed), list("ACGT")
-    targets = [letters(rng, alphabet, rng.randint(4_000, 15_000)) for _ in range(rng.randint(1, 4))]
-    repeat = piece(rng, targets, rng.randint(300, 2_500))
-    for at in (rng.randrange(len(targets)) for _ in range(rng.randint(0, 6))):
+    targets = [letters(rng, alphabet, rng.randint(3_000, 7_000)) for _ in range(rng.randint(1, 3))]
+    repeat = piece(rng, targets, rng.randint(300, 1_500))
+    for at in (rng.randrange(len(targets)) for _ in range(rng.randint(0, 4))):
         start, copy = rng.randint(0, len(targets[at])), mutated(rng, alphabet, repeat, rng.choice([0, 0.02, 0.1]))
         copy = reverse_complement(copy) if rng.random() < 0.5 else copy
         targets[at] = targets[at][:start] + copy + targets[at][start:]
     for at in (rng.randrange(len(targets)) for _ in range(rng.choice([0, 0, 1, 4]))):
         start, run = rng.randrange(len(targets[at])), rng.choice([1, 2, 20, 400])
         targets[at] = targets[at][:start] + "N" * run + targets[at][start + run :]
+    pool = list(targets)
+    targets.insert(rng.randint(0, len(targets)), "N" * rng.choice([20_000, 60_000]))
     reads = []
-    for _ in range(rng.randint(3, 8)):
+    for _ in range(rng.randint(2, 5)):
         rate = rng.choice([0, 0.002, 0.01, 0.03, 0.08, 0.15])
-        read = mutated(rng, alphabet, piece(rng, targets, rng.choice([150, 400, 401, 1_000, 3_000, 6_000])), rate)
+        read = mutated(rng, alphabet, piece(rng, pool, rng.choice([150, 400, 401, 700, 1_000, 2_500])), rate)
         if rng.random() < 0.3:
-            read = read[: len(read) // 2] + mutated(rng, alphabet, piece(rng, targets, len(read) // 2 + 1), rate)
+            read = read[: len(read) // 2] + mutated(rng, alphabet, piece(rng, pool, len(read) // 2 + 1), rate)
         reads.append(reverse_complement(read) if rng.random() < 0.5 else read)
-    reads.append(letters(rng, alphabet, rng.randint(400, 2_000)))
+    reads.append(letters(rng, alphabet, rng.randint(400, 1_000)))
     name = rng.choice(["short", "long", "map-ont", "map-hifi", "map-pb"])
     words = ["--preset", name, "--alphabet", "dna", "--sampled-kmers", f"{rng.randint(6, 11)},{rng.randint(2, 7)}"]
     # Few short runs have an anchor of 19 bases.

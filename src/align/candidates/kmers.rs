@@ -58,8 +58,13 @@ impl Places {
 
     /// The ranges of some of the k-mers, by their numbers, segment by segment.
     fn of_rows(&self, rows: Range<usize>) -> impl Iterator<Item = (SeedKmer, KmerRange)> {
-        let segments = self.places.chunks_exact(self.kmers.len().max(1));
-        segments.flat_map(move |places| places.get(rows.clone()).unwrap_or_default()).copied()
+        let (all, mut rest) = (self.kmers.len(), &self.places[..]);
+        let segments = std::iter::from_fn(move || {
+            let (of_segment, behind) = rest.split_at_checked(all).filter(|(own, _)| !own.is_empty())?;
+            rest = behind;
+            Some(of_segment.get(rows.clone()).unwrap_or_default())
+        });
+        segments.flatten().copied()
     }
 }
 
@@ -266,7 +271,7 @@ impl Kmers {
     ) -> Option<(u64, Vec<Piece>)> {
         let rows = found.kmers.len();
         let is_whole = rows + self.letters() as usize == len + 1;
-        let of_row = |row| found.places.iter().skip(row).step_by(rows).map(|(_, range)| range.len());
+        let of_row = |row: usize| found.of_rows(row..row + 1).map(|(_, range)| range.len());
         let counts = (0..rows).map(|row| of_row(row).sum());
         let shape = (self.least(), self.step() as usize);
         is_whole.then(|| pieces::rarest(counts, wanted, shape, len, buffers)).flatten()
