@@ -8,7 +8,7 @@
 Each case is a small input with options, and of one kind: searches and pairs in mode local, in other modes, mates,
 rearranged reads, lanes, two tiers of hits, lists of hits, `all`, `search`, `grep` and `dedup`. SAM, PAF, tables, JSON and matrices must be those of the reference,
 BAM and text tell the same, and other devices, threads, filters, batches, parts, --no-dedup and a database in the place
-of the references must give the same bytes. A failure prints
+of the references must give the same bytes. Long reads on a sampled index must have the hits that they have without a filter. A failure prints
 the command, the seed and the first difference, keeps the inputs, and makes them smaller; the exit code is 1.
 The cases of a seed are always the same. It needs Python's standard library only.
 """
@@ -34,7 +34,7 @@ SHRINK_SECONDS = 30
 # Share of each kind of cases. The other cases are searches and pairs, with single reads in local mode.
 SHARES = {
     "search": 0.1, "grep": 0.05, "mates": 0.17, "modes": 0.17, "dedup": 0.06, "lists": 0.18, "all": 0.06, "cuts": 0.06,
-    "lanes": 0.05, "tiers": 0.04,
+    "lanes": 0.05, "tiers": 0.04, "long": 0.03,
 }  # fmt: skip
 # Share of the `grep` cases that look up words.
 FIXED = 0.4
@@ -100,6 +100,21 @@ def check_alignment(program, rng, case):
                 words = [*more, *words]
             with perhaps_database(rng, program, case):
                 part_of(program, rng, case, words, kind, format, expected)
+
+
+def check_long(program, rng, case):
+    """Long reads on a sampled index, in segments, from a database or in parts, have the hits that they have without a filter."""
+    format = rng.choice(["sam", "paf", "bam"])
+    words = [*case.words, "--format", format]
+    expected = program.run([*words, "--filter", "none"])
+    for _ in range(rng.choice([2, 3])):
+        ways = way(rng, program, case.words, True)
+        with perhaps_database(rng, program, case, 0.4) as before:
+            compare_bytes([*before, *words, *ways], expected, program.run([*words, *ways]))
+    kind = rng.choice(["--part", "--ref-part"])
+    if rng.random() < 0.3 and (kind == "--part" or "--no-split" in words):
+        with perhaps_database(rng, program, case):
+            part_of(program, rng, case, [*case.words, *way(rng, program, case.words, True)], kind, format, expected)
 
 
 def run_limited(program, words, more):
@@ -356,6 +371,8 @@ def make(seed, only, small):
         return lists.make(seed, small), list_checks.check
     if kind == "tiers":
         return tiers.make(seed, small), check_alignment
+    if kind == "long":
+        return tiers.make_long(seed), check_long
     if kind == "lanes":
         return lanes.make(seed, small), check_alignment
     if kind == "modes":

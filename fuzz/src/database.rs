@@ -4,7 +4,7 @@
 
 use std::sync::OnceLock;
 use swalign::align::candidates::{IndexShape, KmerIndex as Index};
-use swalign::input::database::{Contents, SourceFile, write};
+use swalign::input::database::{Contents, SourceFile, WrittenIndex, write};
 use swalign::input::reader::References;
 use swalign::terms::alphabet::Alphabet;
 
@@ -20,14 +20,16 @@ const SECTIONS: usize = 8;
 /// Runs the target on one input.
 pub fn run(data: &[u8]) {
     check(data);
-    let mut bytes = sound().to_vec();
-    for change in data.chunks_exact(4) {
-        let at = u32::from_le_bytes([change[0], change[1], change[2], 0]) as usize % bytes.len();
-        bytes[at] = change[3];
+    for sound in sound() {
+        let mut bytes = sound.clone();
+        for change in data.chunks_exact(4) {
+            let at = u32::from_le_bytes([change[0], change[1], change[2], 0]) as usize % bytes.len();
+            bytes[at] = change[3];
+        }
+        // If `seal` fails, the checksums stay wrong, which is also a case to test.
+        let _ = seal(&mut bytes);
+        check(&bytes);
     }
-    // If `seal` fails, the checksums stay wrong, which is also a case to test.
-    let _ = seal(&mut bytes);
-    check(&bytes);
 }
 
 fn check(bytes: &[u8]) {
@@ -44,10 +46,10 @@ fn check(bytes: &[u8]) {
     );
 }
 
-/// A small valid database with an index of k-mers.
-fn sound() -> &'static [u8] {
-    static SOUND: OnceLock<Vec<u8>> = OnceLock::new();
-    SOUND.get_or_init(|| {
+/// Small valid databases with an index of k-mers, in one segment and in several.
+fn sound() -> &'static [Vec<u8>; 2] {
+    static SOUND: OnceLock<[Vec<u8>; 2]> = OnceLock::new();
+    let database = |shape: IndexShape, segment: Option<usize>| {
         let references = References {
             names: ["a", "bc"].map(String::from).into(),
             titles: ["a title", "bc"].map(String::from).into(),
@@ -60,15 +62,20 @@ fn sound() -> &'static [u8] {
             masks_lower_case: false,
             left_out: Vec::new(),
         };
-        let index = Index::new(&references.sequences, IndexShape { letters: 6, step: 1 });
+        let index = Index::in_segments(&references.sequences, shape, segment);
         let source = SourceFile { path: "a.fa".to_string(), len: 40, time: (1, 2), sum: 3 };
         let mut bytes = Vec::new();
         let mut put = |more: &[u8]| {
             bytes.extend(more);
             Ok(())
         };
-        write(&mut put, &references, None, Some(&index), Some(source)).expect("a vector takes all");
+        write(&mut put, &references, None, Some(WrittenIndex::InMemory(&index)), Some(source))
+            .expect("a vector takes all");
         bytes
+    };
+    SOUND.get_or_init(|| {
+        let sampled = IndexShape { letters: 6, step: 2 };
+        [database(IndexShape { letters: 6, step: 1 }, None), database(sampled, Some(8))]
     })
 }
 

@@ -151,7 +151,13 @@ def way(rng, program, case_words, with_batch, with_filter=True):
         words += ["--filter", rng.choice(program.filters)] * (with_filter and not is_pairwise and rng.random() < 0.6)
         words += ["--batch", rng.choice("13")] * (rng.random() < 0.4)
         words += ["--no-dedup"] * (not is_pairwise and rng.random() < 0.3)
-    return words
+    return [*words, *segments(rng, case_words)]
+
+
+def segments(rng, case_words):
+    """Words for a sampled index of several segments; none if the case has no such index."""
+    is_sampled = "--sampled-kmers" in case_words and rng.random() < 0.6
+    return ["--index-segment", str(round(10 ** rng.uniform(3, 5)))] * is_sampled
 
 
 @contextmanager
@@ -167,6 +173,9 @@ def perhaps_database(rng, program, case, share=0.25):
     is_protein = "scoring" in case.reference and case.reference["scoring"].protein
     alphabet = ["--alphabet", "protein" if is_protein else "dna"]
     index = ["index", "-q", *alphabet, "-o", name, fasta]
+    if "--sampled-kmers" in case.words:
+        at = case.words.index("--sampled-kmers")
+        index[1:1] = [*case.words[at : at + 2], *segments(rng, case.words)]
     program.run(index)
     try:
         yield ["mv", name, fasta, ";", "swalign", *index, ";", "swalign"]

@@ -288,3 +288,40 @@ def make(seed, small=False):
     files = {f"q.{kind}{query_zip}": query, f"t.fa{target_zip}": target}
     words = [*words, f"q.{kind}{query_zip}", f"t.fa{target_zip}"]
     return Case(words, queries, targets, files, {"scoring": scoring, "rules": rules, "paired": False})
+
+
+def make_long(seed):
+    """The case of a seed: long reads on references with a sampled index. There is no reference for their hits: they are compared
+    with those without a filter."""
+    rng, alphabet = random.Random(seed), list("ACGT")
+    targets = [letters(rng, alphabet, rng.randint(3_000, 7_000)) for _ in range(rng.randint(1, 3))]
+    repeat = piece(rng, targets, rng.randint(300, 1_500))
+    for at in (rng.randrange(len(targets)) for _ in range(rng.randint(0, 4))):
+        start, copy = rng.randint(0, len(targets[at])), mutated(rng, alphabet, repeat, rng.choice([0, 0.02, 0.1]))
+        copy = reverse_complement(copy) if rng.random() < 0.5 else copy
+        targets[at] = targets[at][:start] + copy + targets[at][start:]
+    for at in (rng.randrange(len(targets)) for _ in range(rng.choice([0, 0, 1, 4]))):
+        start, run = rng.randrange(len(targets[at])), rng.choice([1, 2, 20, 400])
+        targets[at] = targets[at][:start] + "N" * run + targets[at][start + run :]
+    pool = list(targets)
+    targets.insert(rng.randint(0, len(targets)), "N" * rng.choice([20_000, 60_000]))
+    reads = []
+    for _ in range(rng.randint(2, 5)):
+        rate = rng.choice([0, 0.002, 0.01, 0.03, 0.08, 0.15])
+        read = mutated(rng, alphabet, piece(rng, pool, rng.choice([150, 400, 401, 700, 1_000, 2_500])), rate)
+        if rng.random() < 0.3:
+            read = read[: len(read) // 2] + mutated(rng, alphabet, piece(rng, pool, len(read) // 2 + 1), rate)
+        reads.append(reverse_complement(read) if rng.random() < 0.5 else read)
+    reads.append(letters(rng, alphabet, rng.randint(400, 1_000)))
+    name = rng.choice(["short", "long", "map-ont", "map-hifi", "map-pb"])
+    words = ["--preset", name, "--alphabet", "dna", "--sampled-kmers", f"{rng.randint(6, 11)},{rng.randint(2, 7)}"]
+    # Few short runs have an anchor of 19 bases.
+    words += ["--anchor", str(rng.choice([12, 15, 25]))] * (rng.random() < 0.4)
+    words += ["--max-hits", str(rng.choice([2, 3, 8]))] * (rng.random() < 0.5)
+    words += ["--secondary-ratio", rng.choice(["0.3", "0.8"])] * (rng.random() < 0.3)
+    words += ["--no-split"] * (rng.random() < 0.4)
+    queries, kind, query = make_records(rng, [f"q{at}" for at in range(len(reads))], reads)
+    targets = [(f"t{at}", text) for at, text in enumerate(targets)]
+    (query, query_zip), (target, target_zip) = packed(rng, query), packed(rng, fasta(rng, targets))
+    files = {f"q.{kind}{query_zip}": query, f"t.fa{target_zip}": target}
+    return Case([*words, *files], queries, targets, files, {"paired": False})

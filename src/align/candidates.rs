@@ -30,7 +30,7 @@ pub mod windows;
 
 pub use ambiguous::QueryShape;
 pub use by_index::DiagonalLimits;
-pub use index::{IndexShape, KmerIndex, MOST_INDEXED};
+pub use index::{IndexShape, KmerIndex, KmerSegment, MOST_IN_SEGMENT};
 pub use kmers::StoredIndex;
 
 use crate::terms::alignment::{Locus, Strand, Strands};

@@ -416,6 +416,9 @@ struct AlignMachineFlags {
     /// Index the K-mers at every STEP-th position, as on large references
     #[arg(long, hide = true, value_name = "K,STEP", value_parser = values::sampled_kmers)]
     sampled_kmers: Option<SampledKmers>,
+    /// Index every N bases in a segment of their own, as on references of more than 4,294,967,295 bases
+    #[arg(long, hide = true, value_name = "N", value_parser = values::count)]
+    index_segment: Option<usize>,
 }
 
 pub const NOTES: &str = "\
@@ -705,6 +708,7 @@ impl Flags {
             anchor: ANCHOR,
             secondary_ratio: hits.secondary_ratio.unwrap_or(ratio),
             sampled_kmers: machine.sampled_kmers,
+            segment: machine.index_segment,
             limits_by_quality: hits.secondary_ratio.is_none() && !is_list,
             part: parts.part,
             resume: parts.again.resume,

@@ -3,7 +3,7 @@
 use super::paths::check_files;
 use super::{InputFlags, ThreadsFlag, usage, values};
 use crate::terms::alphabet::Alphabet;
-use crate::terms::options::{DATABASE_EXTENSION, IndexOptions};
+use crate::terms::options::{DATABASE_EXTENSION, IndexOptions, SampledKmers};
 use clap::Args;
 use clap::error::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -30,6 +30,12 @@ pub struct IndexArguments {
     /// Print only errors
     #[arg(short, long)]
     quiet: bool,
+    /// Index the K-mers at every STEP-th position, as on large references
+    #[arg(long, hide = true, value_name = "K,STEP", value_parser = values::sampled_kmers)]
+    sampled_kmers: Option<SampledKmers>,
+    /// Index every N bases in a segment of their own, as on references of more than 4,294,967,295 bases
+    #[arg(long, hide = true, value_name = "N", value_parser = values::count)]
+    index_segment: Option<usize>,
     #[command(flatten)]
     input: InputFlags,
     #[command(flatten)]
@@ -56,6 +62,8 @@ impl IndexArguments {
             masks_lower_case: self.mask_lower_case,
             removes_gaps: self.input.remove_gaps,
             reads_as_reference: self.reads_as_reference,
+            sampled_kmers: self.sampled_kmers,
+            segment: self.index_segment,
             threads: self.threads.count(),
             verbosity: u8::from(!self.quiet),
         })

@@ -16,4 +16,4 @@ pub use blocks::BlockSums;
 pub use contents::Contents;
 pub use format::{FormatError, SourceFile};
 pub use open::{Database, Glance, glance, is_one, sum};
-pub use write::{StoredCodes, write};
+pub use write::{StoredSection, WrittenIndex, numbers, write};

@@ -4,12 +4,15 @@ use super::report::{RESIDUES, Reporter, Stage, counted, warn};
 use super::spool::Spool;
 use super::threads::set_threads;
 use super::{alphabet, estimate, order};
-use crate::align::candidates::{MOST_INDEXED, filter};
-use crate::input::database::{self, SourceFile};
-use crate::input::reader::{FileState, Reader, References, read_references_into, suggested_alphabet};
+use crate::align::candidates::{IndexShape, KmerIndex, KmerSegment, MOST_IN_SEGMENT, filter};
+use crate::input::database::{self, SourceFile, StoredSection, WrittenIndex, numbers};
+use crate::input::reader::{
+    CodeSink, FileState, Reader, References, read_references_into, suggested_alphabet,
+};
 use crate::output::writer::Output;
 use crate::output::writer::place::{directory, resolve};
 use crate::terms::alphabet::Alphabet;
+use crate::terms::batch::Sequences;
 use crate::terms::error::{Error, Result};
 use crate::terms::options::{IndexOptions, ReadRules};
 use std::fs::{self, File, Metadata};
@@ -17,6 +20,13 @@ use std::path::Path;
 
 /// Residues of proteins that stay in memory. More are written to a temporary file.
 const KEPT: usize = 1 << 26;
+
+/// The k-mer index of the references.
+enum BuiltIndex {
+    InMemory(KmerIndex),
+    /// With the bases per segment, and the two tables.
+    InFiles(IndexShape, usize, Box<[Spool; 2]>),
+}
 
 /// Builds a database from all references of a file.
 pub fn index(options: &IndexOptions, reporter: &dyn Reporter) -> Result<()> {
@@ -44,22 +54,76 @@ pub fn index(options: &IndexOptions, reporter: &dyn Reporter) -> Result<()> {
         }
     };
     let is_dna = alphabet == Alphabet::Dna;
-    let mut spool = Spool::new(output.scratch(), if is_dna { MOST_INDEXED } else { KEPT });
+    let kept = if is_dna { options.segment.unwrap_or(MOST_IN_SEGMENT) } else { KEPT };
+    let mut spool = Spool::new(output.scratch(), kept);
     let references = read_references_into(&mut reader, alphabet, &mut spool)?;
     warn(reporter, reader.warnings());
     reporter.stage(Stage::of("indexing"));
-    let index = is_dna.then(|| filter::index(&references.sequences)).flatten();
+    let letters = references.lengths.iter().map(|&len| len as usize).sum();
+    let shape = (is_dna && filter::has_index(letters))
+        .then(|| options.sampled_kmers.map_or_else(|| IndexShape::suited(letters), IndexShape::from));
+    let index = match (shape, spool.stored()) {
+        (None, _) => None,
+        (Some(shape), None) => {
+            Some(BuiltIndex::InMemory(KmerIndex::in_segments(&references.sequences, shape, options.segment)))
+        }
+        (Some(shape), Some(codes)) => {
+            let segment = shape.segment(letters, options.segment);
+            let tables = [0; 2].map(|kept| Spool::new(output.scratch(), kept));
+            Some(in_files(codes, &references.lengths, (shape, segment), tables)?)
+        }
+    };
     let source = before.map(|before| source(options, before, reader.state())).transpose()?;
     database::write(
         &mut |bytes| output.put(bytes),
         &references,
-        spool.stored().as_ref(),
-        index.as_ref(),
+        spool.stored(),
+        index.as_ref().and_then(BuiltIndex::written),
         source,
     )?;
     output.finish()?;
-    reporter.note(&told(&options.output, &references, index.map(|index| index.shape().letters)));
+    reporter.note(&told(&options.output, &references, shape.map(|shape| shape.letters)));
     Ok(())
+}
+
+impl BuiltIndex {
+    fn written(&self) -> Option<WrittenIndex<'_>> {
+        match self {
+            BuiltIndex::InMemory(index) => Some(WrittenIndex::InMemory(index)),
+            BuiltIndex::InFiles(shape, segment, tables) => {
+                let [ends, places] = &**tables;
+                Some(WrittenIndex::InFiles(*shape, *segment, [ends.stored()?, places.stored()?]))
+            }
+        }
+    }
+}
+
+/// Indexes codes in a file segment by segment, so that memory holds no more than the codes and the tables of one segment.
+fn in_files(
+    codes: StoredSection,
+    lengths: &[u32],
+    (shape, segment): (IndexShape, usize),
+    mut tables: [Spool; 2],
+) -> Result<BuiltIndex> {
+    let ends = lengths.iter().scan(0, |end, &len| {
+        *end += len as usize;
+        Some(*end)
+    });
+    let ends: Vec<usize> = ends.collect();
+    let all = ends.last().copied().unwrap_or(0);
+    for start in (0..all).step_by(segment) {
+        let end = all.min(start + segment);
+        // With the k-mers that begin in the segment and end after it.
+        let behind = all.min(end + shape.letters as usize - 1);
+        let [first, last] = [start, behind - 1].map(|place| ends.partition_point(|&end| end <= place));
+        let own = ends[first..=last].iter().map(|&end| end.min(behind) - start).collect();
+        let own = Sequences::of(codes.bytes(start..behind)?, own);
+        let indexed = KmerSegment::new(&own, shape, 0..end - start);
+        for (spool, table) in tables.iter_mut().zip(indexed.tables()) {
+            spool.put(&numbers(vec![table]))?;
+        }
+    }
+    Ok(BuiltIndex::InFiles(shape, segment, Box::new(tables)))
 }
 
 /// Metadata of a regular file.
@@ -91,9 +155,6 @@ fn told(path: &Path, references: &References, kmer: Option<u32>) -> String {
     let letters: usize = lengths.iter().map(|&len| len as usize).sum();
     let index = match kmer {
         Some(kmer) => format!(", an index of {kmer}-mers"),
-        None if *alphabet == Alphabet::Dna && letters > MOST_INDEXED => {
-            format!(", no index: runs scan references of more than {} bases", MOST_INDEXED)
-        }
         None => String::new(),
     };
     let residues = counted(letters as u64, RESIDUES);

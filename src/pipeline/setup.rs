@@ -13,7 +13,7 @@ use super::significance::Least;
 use super::{Failure, Run, estimate};
 use crate::align::candidates::ambiguous::TargetRuns;
 use crate::align::candidates::filter::Filter;
-use crate::align::candidates::{IndexShape, MOST_INDEXED, StoredIndex};
+use crate::align::candidates::{IndexShape, StoredIndex};
 use crate::align::hits::{Rules, SearchSpace, Tiers};
 use crate::align::pairing::Pairing;
 use crate::align::split::Splitting;
@@ -97,8 +97,7 @@ impl<'a> Run<'a> {
         // The minimum scores must not depend on the part, so they use the runs of all references.
         let runs = runs.or_else(|| TargetRuns::of(targets.codes(), &scoring));
         let columns = columns(strands(options, alphabet).count());
-        let (shape, is_indexed) = (shape_of(letters), letters <= MOST_INDEXED);
-        let all = SearchSpace { columns, runs: runs.as_ref(), shape, is_indexed };
+        let all = SearchSpace { columns, runs: runs.as_ref(), shape: shape_of(letters) };
         let tiers = tiers_of(options, &scoring, all, least.min_score);
         // Lists have no mapping quality. Lists of mates need it for the insert size.
         let tells_second = matches!(options.format, OutputFormat::Records(_)) || options.has_mates();
@@ -120,6 +119,10 @@ impl<'a> Run<'a> {
             Some(device) => filter.with_device(device),
             None => filter,
         });
+        let filter = match options.segment {
+            Some(bases) => filter.map(|filter| filter.with_segment(bases)),
+            None => filter,
+        };
         let filter = match index {
             Some(index) => filter.map(|filter| filter.with_stored(index)),
             None => filter,

@@ -1,6 +1,6 @@
-//! Codes of long references, stored in a temporary file until the sections before them are known.
+//! A section of a large database, stored in a temporary file until the sections before it are known.
 
-use crate::input::database::{BlockSums, StoredCodes};
+use crate::input::database::{BlockSums, StoredSection};
 use crate::input::reader::CodeSink;
 use crate::output::writer::temporary::{self, Permissions};
 use crate::terms::error::{Error, Result};
@@ -9,7 +9,7 @@ use std::fs::File;
 use std::io::Write;
 use std::path::PathBuf;
 
-/// A temporary file of codes. It is created with the first code and removed with the spool.
+/// A temporary file of bytes. It is created with the first bytes and removed with the spool.
 pub struct Spool {
     /// Folder of the file, and the name of the output that it is for.
     scratch: (PathBuf, OsString),
@@ -24,9 +24,9 @@ impl Spool {
         Spool { scratch, kept, file: None, sums: BlockSums::default() }
     }
 
-    /// The codes in the file, if there are any.
-    pub fn stored(&self) -> Option<StoredCodes<'_>> {
-        self.file.as_ref().map(|(_, file)| StoredCodes { file, sums: &self.sums })
+    /// The bytes in the file, if there is a file.
+    pub fn stored(&self) -> Option<StoredSection<'_>> {
+        self.file.as_ref().map(|(_, file)| StoredSection { file, sums: &self.sums })
     }
 }
 
@@ -35,7 +35,7 @@ impl CodeSink for Spool {
         self.kept
     }
 
-    fn put(&mut self, codes: &[u8]) -> Result<()> {
+    fn put(&mut self, bytes: &[u8]) -> Result<()> {
         let (file, path) = match &mut self.file {
             Some(file) => file,
             none => {
@@ -44,8 +44,8 @@ impl CodeSink for Spool {
                 none.insert(created.map_err(|source| Error::io(folder, source))?)
             }
         };
-        file.write_all(codes).map_err(|source| Error::io(&*path, source))?;
-        self.sums.update(codes);
+        file.write_all(bytes).map_err(|source| Error::io(&*path, source))?;
+        self.sums.update(bytes);
         Ok(())
     }
 }
@@ -82,7 +82,7 @@ mod tests {
             bytes.extend(more);
             Ok(())
         };
-        database::write(&mut put, &references, spool.stored().as_ref(), None, None).unwrap();
+        database::write(&mut put, &references, spool.stored(), None, None).unwrap();
         let is_stored = spool.stored().is_some();
         drop(spool);
         assert_eq!(folder.path().read_dir().unwrap().count(), 1, "the temporary file is removed");

@@ -49,6 +49,11 @@ impl Sequences {
         Sequences { codes: Cow::Borrowed(codes), ends, file: Some(file), ..Sequences::default() }
     }
 
+    /// Sequences with these codes. The ends ascend, and the last one is the number of codes.
+    pub fn of(codes: Vec<u8>, ends: Vec<usize>) -> Sequences {
+        Sequences { codes: Cow::Owned(codes), ends, ..Sequences::default() }
+    }
+
     /// Copies codes of a file to memory, where they can be changed.
     fn own(&mut self) -> &mut Vec<u8> {
         // The file must stay mapped until the codes are copied.

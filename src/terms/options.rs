@@ -246,6 +246,8 @@ pub struct Options {
     pub limits_by_quality: bool,
     /// The k-mers of the index, for tests. `None` follows from the references.
     pub sampled_kmers: Option<SampledKmers>,
+    /// Bases per segment of the index, for tests.
+    pub segment: Option<usize>,
     pub ranked: RankedOptions,
     /// Whether and how the unaligned rest of a query is searched.
     pub split: Option<Split>,

@@ -4,6 +4,7 @@
 use crate::common::devices::card;
 use crate::common::host_scan::bounded_diagonals;
 use crate::common::random::Random;
+use std::ops::Range;
 use std::sync::Arc;
 use swalign::align::candidates::by_index::{
     BoundedDiagonal, DiagonalScan, RUN, ScanScores, ScannedPiece, ScannedQuery,
@@ -40,6 +41,11 @@ fn targets(random: &mut Random) -> Sequences {
     all.iter().map(Vec::as_slice).collect()
 }
 
+/// The range of the positions of the k-mer that these codes begin with.
+fn range(index: &KmerIndex, codes: &[u8]) -> Range<usize> {
+    index.segments().next().unwrap()(index.kmer(codes).unwrap()).positions()
+}
+
 /// The k-mers of pieces of a query that cover it.
 fn pieces(random: &mut Random, query: &[u8], index: &KmerIndex, shape: IndexShape) -> Vec<ScannedPiece> {
     let (letters, step) = (shape.letters as usize, shape.step as usize);
@@ -50,7 +56,7 @@ fn pieces(random: &mut Random, query: &[u8], index: &KmerIndex, shape: IndexShap
         let end = (start + shortest + random.below(30)).min(query.len());
         let first = start + random.below(end - start - shortest + 1);
         for row in first..first + step {
-            let places = index.range(index.kmer(&query[row..]).unwrap());
+            let places = range(index, &query[row..]);
             pieces.push(ScannedPiece { bases: start..end, before: row - start, places });
         }
         start = end;
@@ -65,7 +71,7 @@ fn expected(
     queries: &[ScannedQuery],
     scoring: &Scoring,
 ) -> Vec<(BoundedDiagonal, bool)> {
-    let found = bounded_diagonals(codes, index.tables()[1], queries, scoring);
+    let found = bounded_diagonals(codes, index.whole().unwrap(), queries, scoring);
     let is_plain = |found: &BoundedDiagonal| {
         let query = &queries[found.query as usize];
         let first = found.diagonal - query.gaps as i64;
@@ -94,7 +100,7 @@ fn compare(card: &Arc<Card>, rounds: usize) {
         let scores = ScanScores::new(scoring).unwrap();
         let scans = tunings().map(|tuning| CardDiagonals::new(std::slice::from_ref(card)).tuned(tuning));
         for scan in &scans {
-            assert!(scan.prepare(&targets, index.tables()[1]));
+            assert!(scan.prepare(&targets, index.whole().unwrap()));
         }
         let (most_len, most_gaps) = scans[0].limits();
         // Around the seams of words, and the limits.
@@ -176,7 +182,7 @@ fn units_begin_and_end_inside_tasks() {
     let index = KmerIndex::new(&targets, shape);
     let scoring = Scoring::dna(1, 4, 6, 1).with_end_bonus(3);
     let query = codes[..96].to_vec();
-    let all = index.range(index.kmer(&query[4..]).unwrap());
+    let all = range(&index, &query[4..]);
     assert!(all.len() >= copies - 1);
     let single =
         (0..300).map(|k| ScannedPiece { bases: 0..20, before: 4, places: all.start + k..all.start + k + 1 });
@@ -184,7 +190,7 @@ fn units_begin_and_end_inside_tasks() {
         single.chain([ScannedPiece { bases: 0..20, before: 4, places: all.clone() }]).collect();
     let queries = [ScannedQuery { codes: query.into(), gaps: 3, least: 90, pieces }];
     let scan = CardDiagonals::new(std::slice::from_ref(&card));
-    assert!(scan.prepare(&targets, index.tables()[1]));
+    assert!(scan.prepare(&targets, index.whole().unwrap()));
     let scores = ScanScores::new(&scoring).unwrap();
     let mut found = scan.scan(&targets, &queries, scores).unwrap();
     let mut host: Vec<BoundedDiagonal> =

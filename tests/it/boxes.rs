@@ -336,10 +336,16 @@ fn long_queries_on_large_references_are_searched_around_supported_runs() {
         let tiers =
             Tiers::of_lengths(ANCHOR as u32, least, vec![least; LONG]).with_long(LONG).large(&scoring);
         let shape = IndexShape { letters: 8, step: 6 };
-        let filter = Filter::by_index_of(&batch.targets, &batch.scoring, 2, shape);
         let found = find(&mut Cpu::new(), &batch, &tiers, rules, None);
-        assert!(filter.is_some());
-        assert_eq!(found, find(&mut Cpu::new(), &batch, &tiers, rules, filter.as_ref()), "seed {seed}");
+        for segment in [usize::MAX, 6_000, 503] {
+            let filter = Filter::by_index_of(&batch.targets, &batch.scoring, 2, shape);
+            let filter = filter.unwrap().with_segment(segment);
+            assert_eq!(
+                found,
+                find(&mut Cpu::new(), &batch, &tiers, rules, Some(&filter)),
+                "seed {seed}, {segment}"
+            );
+        }
         for (record, found) in (0..).zip(&found) {
             let case = format!("seed {seed}, record {record}");
             let boxes = supported_boxes(&batch, record);
@@ -391,12 +397,9 @@ fn pieces_prove_long_queries_to_the_last_edit() {
                 let target =
                     [random.codes(700, 4), damaged(damaged_pieces, apart), random.codes(500, 4)].concat();
                 let batch = batch(&[own.clone(), reversed(&own)], &[target], &scoring);
-                let filter = Filter::by_index_of(
-                    &batch.targets,
-                    &batch.scoring,
-                    2,
-                    IndexShape { letters: 8, step: 6 },
-                );
+                let shape = IndexShape { letters: 8, step: 6 };
+                let filter = Filter::by_index_of(&batch.targets, &batch.scoring, 2, shape);
+                let filter = filter.map(|filter| filter.with_segment([1_000, usize::MAX][apart % 2]));
                 let found = find(&mut Cpu::new(), &batch, &tiers, rules, filter.as_ref());
                 assert_eq!(found, find(&mut Cpu::new(), &batch, &tiers, rules, None), "seed {seed}, {apart}");
                 for found in &found {

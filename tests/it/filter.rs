@@ -185,18 +185,28 @@ fn on_device(filter: Filter, scoring: &Arc<Scoring>, calls: &Arc<AtomicUsize>) -
     filter.with_limits(limits).with_device(Box::new(HostScan::new(scoring, calls)))
 }
 
-/// An index of the k-mers at every few positions gives the hits of a full search, at all steps and k-mer lengths.
+/// The filter with an index in several segments.
+fn in_segments(filter: Filter, targets: &Sequences, seed: u64) -> Filter {
+    let all = targets.codes().len();
+    filter.with_segment([all / 2 + 1, all / 7, 997, all - 50][seed as usize % 4])
+}
+
+/// An index of the k-mers at every few positions gives the hits of a full search, at all steps and k-mer lengths, in one
+/// segment or in several.
 #[test]
 fn sampled_indexes_lose_nothing() {
     let shapes = [(6, 2), (7, 3), (8, 6), (9, 4), (6, 6), (12, 5)];
-    let (mut cells, mut fewer, mut hits) = (0, 0, 0);
-    let calls = Arc::default();
+    let (mut cells, mut fewer, mut segmented_cells, mut hits) = (0, 0, 0, 0);
+    let (calls, idle) = (Arc::default(), Arc::default());
     for (seed, (letters, step)) in (0..).zip(shapes.into_iter().cycle().take(24)) {
         let case = Case::new(seed);
         let Batch { targets, scoring, .. } = &case.batch;
         let (strands, shape) = (case.layout.strands.count(), IndexShape { letters, step });
         let filter = || Filter::by_index_of(targets, scoring, strands, shape).unwrap();
         let device = on_device(filter(), scoring, &calls);
+        // A device has no positions of several segments.
+        let segmented = in_segments(on_device(filter(), scoring, &idle), targets, seed);
+        let segmented = if seed % 2 == 0 { segmented } else { segmented.with_limits(tight_limits(seed / 2)) };
         let filter = if seed % 3 == 0 { filter() } else { filter().with_limits(tight_limits(seed)) };
         let min_score = [20, 60][seed as usize / 6 % 2] * scoring.max_potential();
         let near = Some((12 * scoring.max_potential(), 4));
@@ -209,13 +219,78 @@ fn sampled_indexes_lose_nothing() {
             assert_eq!(found, expected, "seed {seed}, {shape:?}, {rules:?}, {scoring}");
             let (found, _) = case.find(rules, Some(&device));
             assert_eq!(found, expected, "seed {seed}, {shape:?}, {rules:?}, {scoring}, on a device");
+            let (found, in_segments) = case.find(rules, Some(&segmented));
+            assert_eq!(found, expected, "seed {seed}, {shape:?}, {rules:?}, {scoring}, in segments");
+            segmented_cells += in_segments.cells;
             hits += found.iter().map(|found| found.alignments.len()).sum::<usize>();
             (cells, fewer) = (cells + all.cells, fewer + some.cells);
         }
     }
-    assert!(calls.load(Ordering::Relaxed) > 100, "{calls:?}");
+    assert!(calls.load(Ordering::Relaxed) > 100 && idle.load(Ordering::Relaxed) == 0, "{calls:?} {idle:?}");
     // The seeds of a sampled index are long, so only a few levels pay in small targets.
     assert!(fewer * 40 < cells * 39 && hits > 1000, "{fewer} of {cells} cells, {hits} hits");
+    assert!(segmented_cells * 40 < cells * 39, "{segmented_cells} of {cells} cells in segments");
+}
+
+/// Reads across the borders of segments: a border before, on and after each base of a k-mer, at the ends of a read, in its
+/// middle, and near the border of two references.
+#[test]
+fn reads_at_the_borders_of_segments_have_the_hits_of_a_full_search() {
+    let (mut hits, mut cells, mut fewer) = (0, 0, 0);
+    for (seed, len) in (0..).zip([30usize, 150, 300, 3000].into_iter().cycle().take(16)) {
+        let mut random = Random::new(4200 + seed);
+        let (letters, step) = random.pick(&[(8, 3), (7, 6), (9, 2), (6, 4)]);
+        // The first border, in bases, and that of the references, up to a base before or after it.
+        let segment = (len + 2_000).next_multiple_of(step as usize);
+        let first = [segment - 1, segment, segment + 1, len + 7][seed as usize % 4];
+        let (mut codes, apart) = (random.codes(3 * segment + 50, 4), random.codes(40, 4));
+        // A repeat, a copy of which crosses a border.
+        let copy = codes[segment - len / 2..segment + len - len / 2].to_vec();
+        codes[2 * segment + 300..][..len]
+            .copy_from_slice(&random.mutated_codes(&copy, 4, 20).repeat(2)[..len]);
+        codes[2 * segment - 9..2 * segment + 9].copy_from_slice(&apart[..18]);
+        let mut queries = Sequences::default();
+        for border in [first, segment, 2 * segment] {
+            let kmer = letters as usize;
+            let ends = (border.saturating_sub(len + 2)..=border.saturating_sub(len - 2)).step_by(2);
+            let inside = (1..=kmer + step as usize).map(|before| border.saturating_sub(before));
+            let middle = [border - len.min(border) / 2, border, border + 1];
+            for start in ends.chain(inside).chain(middle) {
+                let every = random.pick(&[0, 0, 40, 15]);
+                let drawn = &codes[start..start + len];
+                let query = if every == 0 { drawn.to_vec() } else { random.mutated_codes(drawn, 4, every) };
+                queries.push(query.iter().copied());
+                queries.push(reversed(&query));
+                if len == 3000 && random.below(3) > 0 {
+                    break;
+                }
+            }
+        }
+        let targets = [&codes[..first], &codes[first..]];
+        let scoring = scoring(SCHEMES[seed as usize % 3]);
+        let batch = batches::of(queries, targets, scoring);
+        let case = Case { batch, layout: PairLayout { strands: Strands::Both, meets: Meets::All } };
+        let Batch { targets, scoring, .. } = &case.batch;
+        let shape = IndexShape { letters, step };
+        let whole = Filter::by_index_of(targets, scoring, 2, shape).unwrap();
+        let segmented = || Filter::by_index_of(targets, scoring, 2, shape).unwrap().with_segment(segment);
+        let tight = segmented().with_limits(tight_limits(seed));
+        for (share, max_hits) in [(20, 1), (70, 3)] {
+            let min_score = (len as i32 * share / 100).max(18) * scoring.max_potential();
+            let rules = Rules { min_score, secondary_ppm: 700_000, max_hits, ..Rules::BEST };
+            let (expected, all) = case.find(rules, None);
+            for (name, filter) in [("whole", &whole), ("in segments", &segmented()), ("tight", &tight)] {
+                let (found, some) = case.find(rules, Some(filter));
+                assert_eq!(
+                    found, expected,
+                    "seed {seed}, {len} bases, {name}, {shape:?}, {rules:?}, {scoring}"
+                );
+                (cells, fewer) = (cells + all.cells, fewer + some.cells);
+            }
+            hits += expected.iter().map(|found| found.alignments.len()).sum::<usize>();
+        }
+    }
+    assert!(hits > 500 && fewer * 10 < cells * 9, "{hits} hits, {fewer} of {cells} cells");
 }
 
 /// A sampled index lists the runs that a scan of the targets finds.
@@ -228,6 +303,7 @@ fn runs_by_a_sampled_index_are_those_of_a_scan() {
         let least = [8, 10, 14][seed as usize % 3];
         let shape = IndexShape { letters: least as u32 - 3, step: 4 };
         let filter = Filter::by_index_of(targets, scoring, case.layout.strands.count(), shape).unwrap();
+        let filter = if seed % 2 == 0 { filter } else { in_segments(filter, targets, seed / 2) };
         let all: Vec<u32> = (0..queries.len() as u32).collect();
         assert_eq!(filter.exact_runs(&case.batch, &all, least), None, "the index is not made yet");
         filter.kind(&case.batch, &case.layout);
@@ -293,7 +369,9 @@ fn diagonals_of_repeats_are_bounded_and_lose_nothing() {
         }
         for (number, shape) in shapes.into_iter().enumerate() {
             for limits in [DiagonalLimits::default(), tight_limits(seed)] {
-                let (found, bounded) = case.find(rules, Some(&filter(shape).with_limits(limits)));
+                let filter =
+                    if seed % 2 == 0 { filter(shape) } else { in_segments(filter(shape), targets, seed) };
+                let (found, bounded) = case.find(rules, Some(&filter.with_limits(limits)));
                 assert_eq!(found, expected, "seed {seed}, {shape:?}, {limits:?}, {scoring}");
                 saved[number] += u64::from(bounded.cells * 2 < unbounded.cells);
             }
@@ -335,6 +413,7 @@ fn pieces_of_reads_lose_no_copy() {
         let filter = || Filter::by_index_of(targets, scoring, 2, shape).unwrap();
         let device = on_device(filter(), scoring, &calls);
         let filter = if seed % 2 == 0 { filter() } else { filter().with_limits(tight_limits(seed)) };
+        let filter = if seed % 3 == 0 { filter } else { in_segments(filter, targets, seed) };
         for secondary_ppm in [980_000, 940_000, 900_000, 860_000, 800_000] {
             let rules = Rules {
                 min_score: 30 * scoring.max_potential(),

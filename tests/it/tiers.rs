@@ -282,10 +282,13 @@ fn tiers_are_those_of_their_definition() {
         assert_eq!(shape.least_seed(), case.anchor);
         let sampled = Filter::by_index_of(targets, scoring, STRANDS.count(), shape);
         assert!(sampled.is_some());
+        let segmented = Filter::by_index_of(targets, scoring, STRANDS.count(), shape);
+        let segmented = segmented.map(|filter| filter.with_segment(targets.codes().len() / 3));
         for (name, other) in [
             ("plain", case.find(&mut Plain::new(), rules, None, 7)),
             ("index", case.find(&mut Cpu::new(), rules, by_index.as_ref(), 40)),
             ("sampled", case.find(&mut Cpu::new(), rules, sampled.as_ref(), 40)),
+            ("segmented", case.find(&mut Cpu::new(), rules, segmented.as_ref(), 40)),
             ("scan", case.find(&mut Cpu::new(), rules, by_scan.as_ref(), hits::PORTION)),
         ] {
             for (record, (one, other)) in found.iter().zip(&other).enumerate() {

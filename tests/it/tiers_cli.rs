@@ -5,6 +5,7 @@ use crate::common::folder::{Folder, folder};
 use crate::common::random::Random;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use swalign::input::database::Contents;
 use swalign::terms::alphabet::{Alphabet, reverse_complement};
 
 /// Bases of each reference. Together they are long enough for two tiers of reads of 150 bases.
@@ -166,10 +167,56 @@ fn nothing_but_the_input_decides() {
                 &["--device", "cpu", "--filter", "index", "-t", "1"],
                 &["--device", "cpu", "--filter", "scan", "--batch", "7"],
                 &["--device", "cpu", "--no-dedup", "--batch", "1"],
+                &["--device", "cpu", "--index-segment", "20000", "--filter", "index"],
+                &["--device", "cpu", "--index-segment", "1009", "-t", "2"],
             ] {
                 let found = run(&inputs, &[common, more].concat(), what);
                 assert!(found == expected, "{what:?} {common:?} {more:?}");
             }
+        }
+    }
+}
+
+/// The index of a database may be in one segment or in several, and a run reads it as it is.
+#[test]
+fn a_stored_index_in_segments_changes_nothing() {
+    let inputs = inputs(8);
+    for kmers in ["8,3", "9,6"] {
+        let common = ["--device", "cpu", "--preset", "short", "--sampled-kmers", kmers];
+        let runs = [&SINGLE[..], &MATES].map(|what| (what, run(&inputs, &common, what)));
+        for segment in ["100000", "63000", "62990", "31500", "24001", "5003"] {
+            let index =
+                ["index", "-q", "--sampled-kmers", kmers, "--index-segment", segment, "-o", "ref.fa.swdb"];
+            inputs.folder.done(&[&index[..], &["ref.fa"]].concat());
+            let bytes = inputs.folder.read("ref.fa.swdb");
+            let is_whole = ["100000", "63000"].contains(&segment);
+            assert_eq!(bytes[12..16], [if is_whole { 1 } else { 2 }, 0, 0, 0]);
+            for (what, expected) in &runs {
+                let (last, files) = what.split_last().unwrap();
+                let stored = format!("{last}.swdb");
+                let what = [files, &[&*stored]].concat();
+                let found = run(&inputs, &common, &what);
+                assert!(found == *expected, "{kmers}, {segment}, {what:?}");
+                // A run builds the index that it is asked for, or reads none.
+                let whole = run(&inputs, &[&common[..], &["--filter", "none"]].concat(), &what);
+                assert!(whole == *expected, "{kmers}, {segment}, {what:?}");
+            }
+        }
+        // Each block of the two tables, damaged.
+        let sound = inputs.folder.read("ref.fa.swdb");
+        let tables = Contents::read(&sound).unwrap().header().entries[6..].to_vec();
+        let blocks = tables.iter().zip([7, 8]).flat_map(|(table, section)| {
+            (0..table.len)
+                .step_by(1 << 20)
+                .zip(1..)
+                .map(move |(start, block)| (table.offset + start, section, block))
+        });
+        for (at, section, block) in blocks {
+            let mut damaged = sound.clone();
+            damaged[at as usize] ^= 1;
+            inputs.folder.write("bad.swdb", &damaged);
+            let says = format!("block {block} of section {section} is damaged");
+            inputs.folder.run(&[&common[..], &["-q", "reads.fq", "bad.swdb"]].concat()).said(1, &[&says]);
         }
     }
 }

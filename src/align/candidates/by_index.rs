@@ -181,7 +181,7 @@ struct DiagonalBuffers {
 }
 
 impl ByIndex {
-    /// Creates a finder for queries on `strands` strands. Returns `None` if the targets are too large.
+    /// Creates a finder for queries on `strands` strands. Returns `None` if the scoring has no seeds.
     pub fn new(targets: &Arc<Sequences>, scoring: &Arc<Scoring>, strands: u32) -> Option<ByIndex> {
         let shape = IndexShape::suited(targets.codes().len());
         ByIndex::of_shape(targets, scoring, strands, shape)
@@ -195,9 +195,6 @@ impl ByIndex {
         shape: IndexShape,
     ) -> Option<ByIndex> {
         let alphabet = SeedAlphabet::of(scoring)?;
-        if targets.codes().len() > index::MOST_INDEXED {
-            return None;
-        }
         let kmers = match alphabet.is_whole() {
             true => Kmers::new(targets, shape),
             false => {

@@ -12,7 +12,7 @@ use super::ambiguous::QueryShape;
 use super::boxes::{ExactRun, RunBox, RunSupport};
 use super::by_index::{AnchoredRegions, ByIndex, DiagonalLimits, DiagonalScan, IntactWindow, QueryBuffers};
 use super::by_scan::{ByScan, SeedScan};
-use super::index::{IndexShape, KmerIndex, MOST_INDEXED};
+use super::index::IndexShape;
 use super::kmers::StoredIndex;
 use super::levels::{FilterCosts, Level, Levels, SeedKind};
 use super::pieces::EqualPieces;
@@ -74,8 +74,8 @@ impl Filter {
         (is_whole && is_for(targets, scoring)).then(|| Filter { by_scan: by_scan(), ..Filter::default() })
     }
 
-    /// A filter that scans until the queries repay an index, and then uses the index. If the targets are too large for
-    /// an index, it always scans. `queries` is the approximate number of bases of all queries to come, if known.
+    /// A filter that scans until the queries repay an index, and then uses the index. `queries` is the approximate number of
+    /// bases of all queries to come, if known.
     pub fn auto(
         targets: &Arc<Sequences>,
         scoring: &Arc<Scoring>,
@@ -125,6 +125,12 @@ impl Filter {
         if let Some(by_index) = &mut self.by_index {
             by_index.set_device(device);
         }
+        self
+    }
+
+    /// The same filter, which builds its index in segments of about `bases` bases.
+    pub fn with_segment(mut self, bases: usize) -> Filter {
+        self.by_index.iter_mut().for_each(|by_index| by_index.kmers.set_segment(bases));
         self
     }
 
@@ -292,14 +298,10 @@ impl Filter {
 
 /// Whether a filter supports these targets and this scoring.
 fn is_for(targets: &Sequences, scoring: &Scoring) -> bool {
-    SeedAlphabet::of(scoring).is_some() && targets.codes().len() >= LEAST_TARGETS
+    SeedAlphabet::of(scoring).is_some() && has_index(targets.codes().len())
 }
 
-/// The k-mer index that a filter would build for DNA targets, to be stored in a file. `None` if the targets have too
-/// few bases for a filter or too many for an index.
-pub fn index(targets: &Sequences) -> Option<KmerIndex> {
-    let letters = targets.codes().len();
-    (LEAST_TARGETS..=MOST_INDEXED)
-        .contains(&letters)
-        .then(|| KmerIndex::new(targets, IndexShape::suited(letters)))
+/// Whether DNA targets of `bases` bases have enough bases for an index.
+pub fn has_index(bases: usize) -> bool {
+    bases >= LEAST_TARGETS
 }

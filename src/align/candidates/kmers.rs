@@ -1,12 +1,12 @@
 //! Exact seed matches in the targets, located by a k-mer index.
 
 use super::diagonal_bound::PieceCount;
-use super::index::{self, IndexShape, KmerIndex};
+use super::index::{self, IndexShape, KmerIndex, KmerPlaces, KmerRange};
 use super::pieces::{self, Piece, PieceBuffers};
 use crate::engine::cpu::simd::{InstructionSet, Kernel, Simd};
 use crate::terms::alphabet::is_base;
 use crate::terms::batch::{Holding, Sequences};
-use crate::terms::casts::{to_i64, to_u32, to_usize};
+use crate::terms::casts::{to_i64, to_isize, to_u32, to_usize};
 use std::ops::Range;
 use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, OnceLock};
@@ -20,6 +20,8 @@ pub struct Kmers {
     targets: Arc<Sequences>,
     holding: Holding,
     shape: IndexShape,
+    /// Bases per segment of an index that is built, if not those of [`IndexShape::segment`].
+    segment: Option<usize>,
     /// `None` inside if the threads that build the index could not be started, or if the targets' file is damaged.
     index: OnceLock<Option<KmerIndex>>,
     /// Time that building the index took, if it was built.
@@ -39,7 +41,31 @@ pub struct StoredIndex {
 #[derive(Debug, Default)]
 pub struct Places {
     kmers: Vec<(SeedKmer, (usize, u32))>,
-    places: Vec<(SeedKmer, Range<usize>)>,
+    /// For each segment of the index, the range of each k-mer.
+    places: Vec<(SeedKmer, KmerRange)>,
+}
+
+impl Places {
+    /// Looks up the k-mers, and returns the number of their positions.
+    fn look_up(&mut self, index: &KmerIndex) -> usize {
+        let Places { kmers, places } = self;
+        places.clear();
+        for range in index.segments() {
+            places.extend(kmers.iter().map(|&(at, kmer)| (at, range(kmer))));
+        }
+        places.iter().map(|(_, range)| range.len()).sum()
+    }
+
+    /// The ranges of some of the k-mers, by their numbers, segment by segment.
+    fn of_rows(&self, rows: Range<usize>) -> impl Iterator<Item = (SeedKmer, KmerRange)> {
+        let (all, mut rest) = (self.kmers.len(), &self.places[..]);
+        let segments = std::iter::from_fn(move || {
+            let (of_segment, behind) = rest.split_at_checked(all).filter(|(own, _)| !own.is_empty())?;
+            rest = behind;
+            Some(of_segment.get(rows.clone()).unwrap_or_default())
+        });
+        segments.flatten().copied()
+    }
 }
 
 /// A k-mer by which a seed is looked up.
@@ -56,7 +82,7 @@ struct SeedKmer {
 struct EqualStretches<'a, F> {
     codes: &'a [u8],
     piece: &'a [u8],
-    places: &'a [u32],
+    places: KmerPlaces<'a>,
     before: usize,
     call: F,
 }
@@ -66,14 +92,15 @@ impl<F: FnMut(usize)> Kernel for EqualStretches<'_, F> {
 
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) {
-        let EqualStretches { codes, piece, places, before, mut call } = self;
+        let EqualStretches { codes, piece, places: KmerPlaces { start, places }, before, mut call } = self;
+        let shift = to_isize(start) - to_isize(before);
         for (index, &place) in places.iter().enumerate() {
             if let Some(&ahead) = places.get(index + AHEAD) {
-                let from = (ahead as usize).saturating_sub(before);
+                let from = (ahead as usize).saturating_add_signed(shift);
                 simd.prefetch(codes.get(from..).unwrap_or_default());
                 simd.prefetch(codes.get(from + piece.len()..).unwrap_or_default());
             }
-            let Some(from) = (place as usize).checked_sub(before) else { continue };
+            let Some(from) = (place as usize).checked_add_signed(shift) else { continue };
             if codes.get(from..from + piece.len()) == Some(piece) {
                 call(from);
             }
@@ -90,7 +117,13 @@ impl<F: FnMut(usize, usize, u32, &Range<usize>)> SeedCallback for F {}
 impl Kmers {
     pub fn new(targets: &Arc<Sequences>, shape: IndexShape) -> Kmers {
         let (targets, holding) = (Arc::clone(targets), Holding::new(targets));
-        Kmers { targets, holding, shape, index: OnceLock::new(), built_in: OnceLock::new(), stored: None }
+        let (segment, index, built_in) = (None, OnceLock::new(), OnceLock::new());
+        Kmers { targets, holding, shape, segment, index, built_in, stored: None }
+    }
+
+    /// Builds an index in segments of about `bases` bases.
+    pub fn set_segment(&mut self, bases: usize) {
+        self.segment = Some(bases);
     }
 
     /// Uses an index from a file instead of building one, if it has the same shape.
@@ -147,14 +180,15 @@ impl Kmers {
         self.index.get_or_init(|| {
             let (done, made) = sync_channel(1);
             let begun = Instant::now();
-            let (targets, shape, stored) = (Arc::clone(&self.targets), self.shape, self.stored.clone());
+            let (targets, stored) = (Arc::clone(&self.targets), self.stored.clone());
+            let (shape, segment) = (self.shape, self.segment);
             let threads = rayon::current_num_threads();
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().ok()?;
             pool.spawn(move || {
                 let index = match stored {
                     _ if targets.prove_all().is_err() => None,
                     Some(stored) => (stored.load)(),
-                    None => Some(KmerIndex::new(&targets, shape)),
+                    None => Some(KmerIndex::in_segments(&targets, shape, segment)),
                 };
                 let _ = done.send(index);
             });
@@ -176,15 +210,14 @@ impl Kmers {
         kmers.clear();
         places.clear();
         let Some(Some(index)) = self.index.get() else { return 0 };
-        // Two separate loops let the processor overlap many memory accesses.
+        // Separate loops let the processor overlap many memory accesses.
         let seeds = query.chunks_exact(seed).enumerate();
         kmers.extend(seeds.flat_map(|(k, codes)| {
             let of_seed = move |before: usize| Some((SeedKmer { seed: k * seed, before }, &codes[before..]));
             let kmer = |(at, codes): (SeedKmer, &[u8])| Some((at, index.kmer(codes)?));
             (0..self.shape.step as usize).filter_map(of_seed).filter_map(kmer)
         }));
-        places.extend(kmers.iter().map(|&(at, kmer)| (at, index.range(kmer))));
-        places.iter().map(|(_, range)| range.len()).sum()
+        found.look_up(index)
     }
 
     /// Looks up the k-mer at each base of a query, and returns the number of their positions.
@@ -198,8 +231,7 @@ impl Kmers {
         kmers.extend(
             starts.filter_map(|(seed, codes)| Some((SeedKmer { seed, before: 0 }, index.kmer(codes)?))),
         );
-        places.extend(kmers.iter().map(|&(at, kmer)| (at, index.range(kmer))));
-        places.iter().map(|(_, range)| range.len()).sum()
+        found.look_up(index)
     }
 
     /// Looks up as many seeds of [`Kmers::least`] bases as fit, but at most `most`, and returns the number of the positions
@@ -216,11 +248,12 @@ impl Kmers {
         let wanted = PieceCount { count: most.min(query.len() / seed), margin: 0 };
         match self.rarest(found, (wanted, query.len()), buffers) {
             Some((count, pieces)) => {
-                let rows =
-                    pieces.iter().flat_map(|piece| (0..self.step() as usize).map(|k| (piece.first, k)));
-                let place =
-                    |(seed, before)| (SeedKmer { seed, before }, found.places[seed + before].1.clone());
-                found.places = rows.map(place).collect();
+                let step = self.step() as usize;
+                let of_piece = |&Piece { first: seed, .. }: &Piece| {
+                    let ranges = found.of_rows(seed..seed + step).enumerate();
+                    ranges.map(move |(k, (_, range))| (SeedKmer { seed, before: k % step }, range))
+                };
+                found.places = pieces.iter().flat_map(of_piece).collect();
                 to_usize(count)
             }
             // Some residues are not bases.
@@ -236,8 +269,10 @@ impl Kmers {
         (wanted, len): (PieceCount, usize),
         buffers: &mut PieceBuffers,
     ) -> Option<(u64, Vec<Piece>)> {
-        let is_whole = found.places.len() + self.letters() as usize == len + 1;
-        let counts = found.places.iter().map(|(_, range)| range.len());
+        let rows = found.kmers.len();
+        let is_whole = rows + self.letters() as usize == len + 1;
+        let of_row = |row: usize| found.of_rows(row..row + 1).map(|(_, range)| range.len());
+        let counts = (0..rows).map(|row| of_row(row).sum());
         let shape = (self.least(), self.step() as usize);
         is_whole.then(|| pieces::rarest(counts, wanted, shape, len, buffers)).flatten()
     }
@@ -271,7 +306,7 @@ impl Kmers {
     /// Number of positions of the pieces' k-mers in a stretch of the concatenated targets.
     pub fn piece_places_in(&self, pieces: &[Piece], found: &Places, stretch: &Range<usize>) -> usize {
         let mut count = 0;
-        self.for_each_place_of(pieces, found, stretch, |_, _, places| count += places.len());
+        self.for_each_place_of(pieces, found, stretch, |_, _, kmer| count += kmer.places.len());
         count
     }
 
@@ -281,19 +316,19 @@ impl Kmers {
         pieces: &[Piece],
         found: &Places,
         stretch: &Range<usize>,
-        mut call: impl FnMut(&Piece, usize, &[u32]),
+        mut call: impl FnMut(&Piece, usize, KmerPlaces),
     ) {
         let Some(Some(index)) = self.index.get() else { return };
         for piece in pieces {
             let rows = piece.first..piece.first + self.step() as usize;
-            for (at, range) in found.places.get(rows).unwrap_or_default() {
-                call(piece, at.seed, within(index.places(range.clone()), stretch));
+            for (at, range) in found.of_rows(rows) {
+                call(piece, at.seed, index.places(range).within(stretch));
             }
         }
     }
 
     /// After [`Kmers::rarest`]: calls `call` with each piece, the start of each k-mer by which it is looked up, and the range
-    /// of the k-mer's positions in the index.
+    /// of the k-mer's positions in [`Kmers::all_places`].
     pub fn for_each_range(
         &self,
         pieces: &[Piece],
@@ -302,34 +337,32 @@ impl Kmers {
     ) {
         for piece in pieces {
             let rows = piece.first..piece.first + self.step() as usize;
-            for (at, range) in found.places.get(rows).unwrap_or_default() {
-                call(piece, at.seed, range.clone());
-            }
+            found.of_rows(rows).for_each(|(at, range)| call(piece, at.seed, range.positions()));
         }
     }
 
     /// After [`Kmers::look_up_all`]: calls `call` with the bases of each k-mer in the query, and the range of its positions in
-    /// the index.
+    /// [`Kmers::all_places`].
     pub fn for_each_kmer_range(&self, found: &Places, mut call: impl FnMut(Range<usize>, Range<usize>)) {
         let letters = self.letters() as usize;
-        found.places.iter().for_each(|(at, range)| call(at.seed..at.seed + letters, range.clone()));
+        let bases = |at: SeedKmer| at.seed..at.seed + letters;
+        found.places.iter().for_each(|&(at, range)| call(bases(at), range.positions()));
     }
 
-    /// The positions of all k-mers of the index; empty if it is not ready.
-    pub fn all_places(&self) -> &[u32] {
-        self.index.get().and_then(Option::as_ref).map_or(&[], |index| index.tables()[1])
+    /// The positions of all k-mers. `None` if the index is not ready, or if it has several segments.
+    pub fn all_places(&self) -> Option<&[u32]> {
+        self.index.get()?.as_ref()?.whole()
     }
 
     /// After [`Kmers::look_up_all`] for a query of bases only: number of positions of the k-mers that begin in `rows`, in
     /// all targets or in a stretch of them.
     pub fn listed_at(&self, found: &Places, rows: Range<usize>, stretch: Option<&Range<usize>>) -> usize {
         let Some(Some(index)) = self.index.get() else { return 0 };
-        let listed = found.places.get(rows).unwrap_or_default().iter();
-        let count = |range: &Range<usize>| match stretch {
+        let count = |range: KmerRange| match stretch {
             None => range.len(),
-            Some(stretch) => within(index.places(range.clone()), stretch).len(),
+            Some(stretch) => index.places(range).within(stretch).places.len(),
         };
-        listed.map(|(_, range)| count(range)).sum()
+        found.of_rows(rows).map(|(_, range)| count(range)).sum()
     }
 
     /// The same: calls `call` with the start of each of these k-mers and its positions in a stretch of the targets.
@@ -338,11 +371,11 @@ impl Kmers {
         found: &Places,
         rows: Range<usize>,
         stretch: &Range<usize>,
-        mut call: impl FnMut(usize, u32),
+        mut call: impl FnMut(usize, usize),
     ) {
         let Some(Some(index)) = self.index.get() else { return };
-        for (at, range) in found.places.get(rows).unwrap_or_default() {
-            within(index.places(range.clone()), stretch).iter().for_each(|&place| call(at.seed, place));
+        for (at, range) in found.of_rows(rows) {
+            index.places(range).within(stretch).iter().for_each(|place| call(at.seed, place));
         }
     }
 
@@ -352,15 +385,17 @@ impl Kmers {
     }
 
     /// The index's k-mers that begin in a stretch of the concatenated targets, and their positions.
-    pub fn in_stretch(&self, stretch: Range<usize>) -> Vec<(usize, u32)> {
-        let mut kmers = Vec::new();
-        index::for_each_kmer(&self.targets, self.shape, stretch, |kmer, place| kmers.push((kmer, place)));
+    pub fn in_stretch(&self, stretch: Range<usize>) -> Vec<(usize, usize)> {
+        let (mut kmers, start) = (Vec::new(), stretch.start);
+        index::for_each_kmer(&self.targets, self.shape, stretch, |kmer, offset| {
+            kmers.push((kmer, start + offset as usize));
+        });
         kmers
     }
 
     /// Returns the looked-up seeds that begin in `letters` of the query and are no longer than the index's k-mers, each
     /// with its start and all its positions. Some positions may be false: those where the end of a sequence truncates
-    /// the k-mer. Not for sampled indexes, whose seeds are longer.
+    /// the k-mer. Not for sampled indexes, whose seeds are longer, and which may have several segments.
     pub fn listed<'a>(
         &'a self,
         found: &'a Places,
@@ -369,8 +404,8 @@ impl Kmers {
         let index = self.index.get().and_then(Option::as_ref);
         let [first, behind] = [letters.start, letters.end]
             .map(|letter| found.places.partition_point(|&(at, _)| at.seed < letter));
-        let places = move |range: &Range<usize>| index.map_or(&[][..], |index| index.places(range.clone()));
-        found.places[first..behind.max(first)].iter().map(move |(at, range)| (at.seed, places(range)))
+        let places = move |range| index.map_or(&[][..], |index| index.places(range).places);
+        found.places[first..behind.max(first)].iter().map(move |&(at, range)| (at.seed, places(range)))
     }
 
     /// The codes of the targets, as the k-mers of the index have them.
@@ -380,22 +415,23 @@ impl Kmers {
 
     /// Number of positions of the looked-up k-mers in a stretch of the concatenated targets.
     pub fn places_in(&self, found: &Places, stretch: &Range<usize>) -> usize {
-        self.listed_in(found, stretch).map(|(_, places)| places.len()).sum()
+        self.listed_in(found, stretch).map(|(_, kmer)| kmer.places.len()).sum()
     }
 
     /// Appends the diagonals of the looked-up k-mers with a position in a stretch of the concatenated targets. A diagonal is the position there of the query's first base. The bases of a seed outside its k-mer may differ.
     pub fn push_diagonals(&self, found: &Places, stretch: &Range<usize>, diagonals: &mut Vec<i64>) {
-        for (before, places) in self.listed_in(found, stretch) {
-            diagonals.extend(places.iter().map(|&place| i64::from(place) - to_i64(before)));
+        for (before, KmerPlaces { start, places }) in self.listed_in(found, stretch) {
+            let first = to_i64(start) - to_i64(before);
+            diagonals.extend(places.iter().map(|&place| first + i64::from(place)));
         }
     }
 
     /// Appends the diagonal of each looked-up k-mer with a position in a stretch of the concatenated targets, and the
     /// k-mer's start in the query.
     pub fn push_hits(&self, found: &Places, stretch: &Range<usize>, hits: &mut Vec<(i64, u32)>) {
-        for (before, places) in self.listed_in(found, stretch) {
-            let hit = |&place: &u32| (i64::from(place) - to_i64(before), to_u32(before));
-            hits.extend(places.iter().map(hit));
+        for (before, KmerPlaces { start, places }) in self.listed_in(found, stretch) {
+            let first = to_i64(start) - to_i64(before);
+            hits.extend(places.iter().map(|&place| (first + i64::from(place), to_u32(before))));
         }
     }
 
@@ -406,7 +442,7 @@ impl Kmers {
         let mut listed = self.listed_in(found, &all);
         listed.all(|(before, places)| {
             // Positions in a damaged file may be any numbers.
-            let mut places = places.iter().map(|&place| place as usize).filter(|place| all.contains(place));
+            let mut places = places.iter().filter(|place| all.contains(place));
             places.all(|place| call(before, place))
         })
     }
@@ -416,16 +452,16 @@ impl Kmers {
         &'a self,
         found: &'a Places,
         stretch: &'a Range<usize>,
-    ) -> impl Iterator<Item = (usize, &'a [u32])> {
+    ) -> impl Iterator<Item = (usize, KmerPlaces<'a>)> {
         let index = self.index.get().and_then(Option::as_ref);
-        found.places.iter().map(move |(at, range)| {
-            let places = index.map_or(&[][..], |index| index.places(range.clone()));
-            (at.seed + at.before, within(places, stretch))
+        found.places.iter().map(move |&(at, range)| {
+            let places = index.map_or_else(KmerPlaces::default, |index| index.places(range));
+            (at.seed + at.before, places.within(stretch))
         })
     }
 
     /// Calls `call` for each exact occurrence of a looked-up seed of the query, among the first `most` positions that
-    /// the index has for each seed.
+    /// each segment of the index has for each seed.
     pub fn for_each_place(
         &self,
         (query, seed): (&[u8], usize),
@@ -434,14 +470,14 @@ impl Kmers {
         mut call: impl SeedCallback,
     ) {
         let Some(Some(index)) = self.index.get() else { return };
-        for (at, range) in &found.places {
+        for &(at, range) in &found.places {
             let codes = &query[at.seed..at.seed + seed];
             // An ambiguous base matches nothing.
             if !codes.iter().all(|&code| is_base(code)) {
                 continue;
             }
-            for &place in index.places(range.start..range.end.min(range.start.saturating_add(most))) {
-                let Some(place) = (place as usize).checked_sub(at.before) else { continue };
+            for place in index.places(range).iter().take(most) {
+                let Some(place) = place.checked_sub(at.before) else { continue };
                 if self.targets.codes().get(place..place + seed) != Some(codes) {
                     continue;
                 }
@@ -454,14 +490,6 @@ impl Kmers {
             }
         }
     }
-}
-
-/// Those of the ascending `places` that are in a stretch.
-fn within<'a>(places: &'a [u32], stretch: &Range<usize>) -> &'a [u32] {
-    let ends =
-        [stretch.start, stretch.end].map(|end| places.partition_point(|&place| (place as usize) < end));
-    // Positions in a damaged file may be in any order.
-    places.get(ends[0]..ends[1]).unwrap_or_default()
 }
 
 #[cfg(test)]

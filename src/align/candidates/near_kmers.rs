@@ -21,7 +21,7 @@ pub struct NearKmers {
     /// Where the k-mers of each group end.
     ends: Vec<u32>,
     /// The rest of each k-mer, and its position in the concatenated targets.
-    kmers: Vec<(u32, u32)>,
+    kmers: Vec<(u32, usize)>,
 }
 
 impl NearKmers {
@@ -35,7 +35,7 @@ impl NearKmers {
             return None;
         }
         let rest = (2 * kmers.letters()).saturating_sub(GROUP_BITS);
-        let mut all: Vec<(usize, u32)> =
+        let mut all: Vec<(usize, usize)> =
             stretches.into_iter().flat_map(|stretch| kmers.in_stretch(stretch)).collect();
         all.sort_unstable();
         let groups = 0..1usize << (2 * kmers.letters() - rest);
@@ -57,7 +57,7 @@ impl NearKmers {
             let of_group = &self.kmers[start as usize..self.ends[group] as usize];
             let equal = of_group[of_group.partition_point(|&(rest, _)| rest < own)..].iter();
             let equal = equal.take_while(|&&(rest, _)| rest == own);
-            diagonals.extend(equal.map(|&(_, place)| i64::from(place) - to_i64(row)));
+            diagonals.extend(equal.map(|&(_, place)| to_i64(place) - to_i64(row)));
         }
     }
 }

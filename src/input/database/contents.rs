@@ -3,7 +3,7 @@
 
 use super::blocks::SectionBlocks;
 use super::format::{BLOCK, DatabaseHeader, FormatError, SECTIONS, Section};
-use crate::align::candidates::{IndexShape, KmerIndex};
+use crate::align::candidates::{KmerIndex, KmerSegment};
 use crate::input::reader::MAX_REFERENCES;
 use crate::terms::alphabet::Alphabet;
 use crate::terms::casts::{to_u8, to_usize};
@@ -13,9 +13,6 @@ use std::ops::Range;
 
 /// Maximum length of a reference in residues, as in SAM.
 const MOST_LETTERS: usize = i32::MAX as usize;
-
-/// For each k-mer the end of its positions, and the positions.
-type KmerTables<'a> = [Cow<'a, [u32]>; 2];
 
 /// A database in memory.
 #[derive(Debug)]
@@ -92,20 +89,20 @@ impl<'a> Contents<'a> {
         self.section(Section::Codes).prove(places, are_codes).map_err(damaged)
     }
 
-    /// The shape and the two tables of the k-mer index, verified; `None` if there is no index.
-    fn tables(&self) -> Result<Option<(IndexShape, KmerTables<'a>)>, FormatError> {
+    /// The segments of the k-mer index, verified; `None` if there is no index.
+    fn segments(&self) -> Result<Option<Vec<KmerSegment<'a>>>, FormatError> {
         let Some(shape) = self.header.shape() else { return Ok(None) };
         let tables = [numbers(self.prove(Section::KmerEnds)?), numbers(self.prove(Section::KmerPlaces)?)];
-        match KmerIndex::are_tables(shape, tables.each_ref().map(|table| &**table), self.codes().len()) {
-            true => Ok(Some((shape, tables))),
-            false => Err(FormatError::damage("the k-mer index is inconsistent")),
-        }
+        let segment = to_usize(self.header.segment());
+        let segments = KmerSegment::of_tables((shape, segment), tables, self.codes().len());
+        let wrong = || FormatError::damage("the k-mer index is inconsistent");
+        segments.map(Some).ok_or_else(wrong)
     }
 
     /// Verifies everything that a run may read.
     pub fn prove_all(&self) -> Result<(), FormatError> {
         self.prove_codes(0..self.codes().len())?;
-        self.tables()?;
+        self.segments()?;
         self.titles()?;
         self.names().map(drop)
     }
@@ -165,7 +162,9 @@ impl<'a> Contents<'a> {
 impl Contents<'static> {
     /// The k-mer index, verified; `None` if there is none.
     pub fn index(&self) -> Result<Option<KmerIndex>, FormatError> {
-        Ok(self.tables()?.map(|(shape, tables)| KmerIndex::of_tables(shape, tables)))
+        let segments = self.header.shape().zip(self.segments()?);
+        let segment = to_usize(self.header.segment());
+        Ok(segments.map(|(shape, segments)| KmerIndex::of_segments(shape, segment, segments)))
     }
 }
 

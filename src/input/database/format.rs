@@ -1,14 +1,15 @@
 //! The header of a database file: the sections, their positions, and their checksums. All numbers are little-endian.
 
-use crate::align::candidates::IndexShape;
+use crate::align::candidates::{IndexShape, MOST_IN_SEGMENT};
 use crate::input::reader::DATABASE;
 use crate::terms::alphabet::Alphabet;
 use crate::terms::casts::{to_i64, to_u32};
 use std::mem::size_of;
 use std::time::{Duration, SystemTime};
 
-/// Version of the format that is written, and the only one that is read.
+/// Version of the format, and that of databases whose index has several segments.
 pub const VERSION: u32 = 1;
+pub const SEGMENTED: u32 = 2;
 /// Byte-order mark: in a file with reversed bytes, it reads as another number.
 const ORDER: u32 = 0x0102_0304;
 /// Bytes per block; each block has its own checksum.
@@ -36,7 +37,7 @@ pub enum Section {
     Ends,
     /// One byte per residue.
     Codes,
-    /// For each k-mer the end of its positions, and the positions.
+    /// For each k-mer the end of its positions, and the positions; those of all segments of the index, one after the other.
     KmerEnds,
     KmerPlaces,
 }
@@ -110,6 +111,8 @@ pub struct DatabaseHeader {
     pub kmer: u8,
     /// Distance of the positions whose k-mers the index has; 0 if it has those of all positions.
     pub step: u8,
+    /// Bases per segment of the index if it has several segments; otherwise 0.
+    pub segment: u64,
     pub targets: u64,
     pub letters: u64,
     /// `None` if the references came from a stream.
@@ -125,10 +128,10 @@ impl DatabaseHeader {
     pub const GLANCE: usize = 56;
 
     /// Alphabet and number of residues of a file that begins with these bytes, unverified; `None` if it is no database
-    /// of this version.
+    /// of these versions.
     pub fn glance(bytes: &[u8]) -> Option<(Alphabet, u64)> {
         let mut fields = Fields(bytes.strip_prefix(&DATABASE)?);
-        let is_known = fields.u32()? == ORDER && fields.u32()? == VERSION;
+        let is_known = fields.u32()? == ORDER && [VERSION, SEGMENTED].contains(&fields.u32()?);
         let rest = Fields(bytes.get(36..DatabaseHeader::GLANCE)?);
         let (_, alphabet) = ALPHABETS.into_iter().find(|(number, _)| *number == rest.0[0])?;
         let letters = Fields(&rest.0[12..]).u64()?;
@@ -153,7 +156,12 @@ impl DatabaseHeader {
     /// Length of the header in bytes.
     fn len(&self) -> usize {
         let sums: usize = self.entries.iter().map(|entry| entry.sums.len()).sum();
-        FIXED + self.path().len() + SECTIONS.len() * ENTRY + sums * SUM + SUM
+        let segment = if self.segment > 0 { size_of::<u64>() } else { 0 };
+        FIXED + self.path().len() + SECTIONS.len() * ENTRY + sums * SUM + segment + SUM
+    }
+
+    fn version(&self) -> u32 {
+        if self.segment > 0 { SEGMENTED } else { VERSION }
     }
 
     fn path(&self) -> &str {
@@ -167,7 +175,7 @@ impl DatabaseHeader {
         let source = self.source.as_ref().unwrap_or(&nothing);
         out.extend(DATABASE);
         out.extend(ORDER.to_le_bytes());
-        out.extend(VERSION.to_le_bytes());
+        out.extend(self.version().to_le_bytes());
         out.extend((self.len() as u64).to_le_bytes());
         out.extend(self.bytes.to_le_bytes());
         out.extend(to_u32(BLOCK).to_le_bytes());
@@ -192,6 +200,9 @@ impl DatabaseHeader {
         }
         let sums = self.entries.iter().flat_map(|entry| &entry.sums);
         sums.for_each(|sum| out.extend(sum.to_le_bytes()));
+        if self.segment > 0 {
+            out.extend(self.segment.to_le_bytes());
+        }
         let sum = crc32fast::hash(&out);
         out.extend(sum.to_le_bytes());
         out
@@ -220,7 +231,8 @@ impl DatabaseHeader {
             return Err(FormatError::damage("the header is damaged: its checksum does not match"));
         }
         let wrong = || FormatError::damage("the header is damaged: it is inconsistent");
-        let header = DatabaseHeader::of_fields(Fields(&sound[DATABASE.len() + 16..])).ok_or_else(wrong)?;
+        let header =
+            DatabaseHeader::of_fields(version, Fields(&sound[DATABASE.len() + 16..])).ok_or_else(wrong)?;
         match header.bytes.cmp(&(all.len() as u64)) {
             std::cmp::Ordering::Equal if header.is_sound(len) => Ok(header),
             std::cmp::Ordering::Equal => Err(wrong()),
@@ -237,7 +249,7 @@ impl DatabaseHeader {
     }
 
     /// Decodes the fields after the header's length.
-    fn of_fields(mut fields: Fields) -> Option<DatabaseHeader> {
+    fn of_fields(version: u32, mut fields: Fields) -> Option<DatabaseHeader> {
         let bytes = fields.u64()?;
         let has_blocks = fields.u32()? == to_u32(BLOCK);
         let &[alphabet, masks, kmer, step] = fields.take(4)? else { return None };
@@ -260,6 +272,7 @@ impl DatabaseHeader {
             let sums = fields.take(blocks.checked_mul(SUM)?)?.chunks_exact(SUM);
             entry.sums = sums.filter_map(|sum| Some(u32::from_le_bytes(sum.try_into().ok()?))).collect();
         }
+        let segment = if version == SEGMENTED { fields.u64()? } else { 0 };
         let source = (!path.is_empty()).then_some(SourceFile { path, len, time: (time, nanos), sum });
         let masks_lower_case = masks == 1;
         let header = DatabaseHeader {
@@ -267,13 +280,19 @@ impl DatabaseHeader {
             masks_lower_case,
             kmer,
             step,
+            segment,
             targets,
             letters,
             source,
             entries,
             bytes,
         };
-        fields.0.is_empty().then_some(header)
+        (fields.0.is_empty() && header.version() == version).then_some(header)
+    }
+
+    /// Bases per segment of the index.
+    pub fn segment(&self) -> u64 {
+        if self.segment > 0 { self.segment } else { self.letters }
     }
 
     /// The shape of the k-mer index; `None` if there is no index.
@@ -296,10 +315,21 @@ impl DatabaseHeader {
         let of_targets = self.targets.checked_mul(size_of::<u64>() as u64);
         let per_target = [Section::NameEnds, Section::TitleEnds, Section::Ends];
         let kmers = if self.kmer == 0 { 0 } else { 4u64.checked_pow(self.kmer.into()).unwrap_or(u64::MAX) };
+        let step = u64::from(self.step);
+        let (kmers, are_segments) = match self.segment {
+            0 => (Some(kmers), true),
+            segment => {
+                let is_possible = segment < self.letters && segment <= MOST_IN_SEGMENT as u64;
+                let segments = self.letters.div_ceil(segment);
+                (kmers.checked_mul(segments), is_possible && step > 0 && segment.is_multiple_of(step))
+            }
+        };
         in_order
             && per_target.into_iter().all(|section| Some(len(section)) == of_targets)
             && len(Section::Codes) == self.letters
-            && Some(len(Section::KmerEnds)) == kmers.checked_mul(size_of::<u32>() as u64)
+            && are_segments
+            && Some(len(Section::KmerEnds))
+                == kmers.and_then(|kmers| kmers.checked_mul(size_of::<u32>() as u64))
             && len(Section::KmerPlaces).is_multiple_of(size_of::<u32>() as u64)
             && (self.kmer > 0 || len(Section::KmerPlaces) == 0)
     }
@@ -313,8 +343,10 @@ fn check_version(order: u32, version: u32) -> Result<(), FormatError> {
     if order != ORDER {
         return Err(FormatError::damage("the header is damaged: its byte order mark is invalid"));
     }
-    if version != VERSION {
-        let problem = format!("the database has version {version}, but this swalign reads version {VERSION}");
+    if ![VERSION, SEGMENTED].contains(&version) {
+        let problem = format!(
+            "the database has version {version}, but this swalign reads versions {VERSION} and {SEGMENTED}"
+        );
         let remedy = "rebuild it with this version of `swalign index`, or use the version that built it";
         return Err(FormatError { problem, remedy });
     }

@@ -4,8 +4,8 @@
 use super::*;
 use crate::align::candidates::{IndexShape, filter};
 use crate::input::database::SourceFile;
-use crate::input::database::format::{BLOCK, SectionEntry, VERSION};
-use crate::input::database::write::write;
+use crate::input::database::format::{BLOCK, SEGMENTED, SectionEntry, VERSION};
+use crate::input::database::write::{WrittenIndex, write};
 use crate::input::reader::References;
 use crate::terms::batch::Sequences;
 use crate::terms::random::Random;
@@ -41,7 +41,7 @@ fn bytes(references: &References, index: Option<&KmerIndex>, source: Option<Sour
         bytes.extend(more);
         Ok(())
     };
-    write(&mut put, references, None, index, source).unwrap();
+    write(&mut put, references, None, index.map(WrittenIndex::InMemory), source).unwrap();
     bytes
 }
 
@@ -55,7 +55,7 @@ struct All {
     titles: Vec<String>,
     ends: Vec<usize>,
     codes: Vec<u8>,
-    index: Option<(IndexShape, [Vec<u32>; 2])>,
+    index: Option<(IndexShape, Vec<[Vec<u32>; 2]>)>,
 }
 
 fn all(bytes: &[u8]) -> Result<All, FormatError> {
@@ -70,24 +70,45 @@ fn all(bytes: &[u8]) -> Result<All, FormatError> {
         titles: contents.titles()?,
         ends: contents.letter_ends().to_vec(),
         codes: contents.codes().to_vec(),
-        index: contents.tables()?.map(|(shape, tables)| (shape, tables.map(Cow::into_owned))),
+        index: contents.header().shape().zip(contents.segments()?).map(|(shape, segments)| {
+            (shape, segments.iter().map(|segment| segment.tables().map(<[u32]>::to_vec)).collect())
+        }),
     })
+}
+
+/// The index of references, if they have one: in one segment, or in several.
+fn index(references: &References, segment: Option<usize>) -> Option<KmerIndex> {
+    let letters = references.sequences.codes().len();
+    let shape = match segment {
+        None => IndexShape::suited(letters),
+        Some(_) => IndexShape { letters: 6, step: 4 },
+    };
+    let is_possible = references.alphabet == Alphabet::Dna && filter::has_index(letters);
+    is_possible.then(|| KmerIndex::in_segments(&references.sequences, shape, segment))
 }
 
 #[test]
 fn what_is_written_is_read() {
     for lengths in [&[1][..], &[3, 1, 4, 1, 5], &[2047], &[2048], &[700; 5], &[BLOCK - 1, 1, 1, BLOCK + 7]] {
-        for (alphabet, source) in [(Alphabet::Dna, source()), (Alphabet::Protein, None)] {
+        for (alphabet, source, segment) in [
+            (Alphabet::Dna, source(), None),
+            (Alphabet::Dna, None, Some(1)),
+            (Alphabet::Dna, source(), Some(2)),
+            (Alphabet::Dna, None, Some(7)),
+            (Alphabet::Protein, None, None),
+        ] {
             let references = references(lengths, alphabet);
-            let index = match alphabet {
-                Alphabet::Dna => filter::index(&references.sequences),
-                Alphabet::Protein => None,
-            };
             let letters = lengths.iter().sum::<usize>();
+            let index = index(&references, segment.map(|share| letters.div_ceil(share)));
             assert_eq!(index.is_some(), alphabet == Alphabet::Dna && letters >= 2048, "{lengths:?}");
             let written = bytes(&references, index.as_ref(), source.clone());
             assert_eq!(written, bytes(&references, index.as_ref(), source.clone()), "the same bytes again");
-            let index = index.as_ref().map(|index| (index.shape(), index.tables().map(<[u32]>::to_vec)));
+            let version = if index.is_some() && segment > Some(1) { SEGMENTED } else { VERSION };
+            assert_eq!(written[12..16], version.to_le_bytes());
+            let index = index.as_ref().map(|index| {
+                let tables = index.tables().map(|tables| tables.map(<[u32]>::to_vec));
+                (index.shape(), tables.collect())
+            });
             let expected = All {
                 alphabet,
                 masks: references.masks_lower_case,
@@ -106,66 +127,77 @@ fn what_is_written_is_read() {
     }
 }
 
-fn small() -> Vec<u8> {
+/// Small references, and an index in one segment, or in several.
+fn small_index(asked: Option<usize>) -> (References, KmerIndex) {
     let references = references(&[40, 1, 30], Alphabet::Dna);
-    let index = KmerIndex::new(&references.sequences, IndexShape { letters: 6, step: 1 });
+    let shape = IndexShape { letters: 6, step: if asked.is_some() { 3 } else { 1 } };
+    let index = KmerIndex::in_segments(&references.sequences, shape, asked);
+    (references, index)
+}
+
+fn small(asked: Option<usize>) -> Vec<u8> {
+    let (references, index) = small_index(asked);
     bytes(&references, Some(&index), source())
 }
 
 #[test]
 fn flipped_bits_are_noticed_or_harmless() {
-    let sound = small();
-    let expected = all(&sound).unwrap();
-    let header = u64::from_le_bytes(sound[16..24].try_into().unwrap()) as usize;
-    let mut noticed = 0;
-    for at in 0..sound.len() {
-        // All bits of the header, and some bits of the rest, which is longer.
-        for bit in (0..8).filter(|bit| at < header || (at + bit).is_multiple_of(5)) {
-            let mut flipped = sound.clone();
-            flipped[at] ^= 1 << bit;
-            match all(&flipped) {
-                Ok(read) => assert!(at >= header && read == expected, "bit {bit} of byte {at}"),
-                Err(fault) => noticed += usize::from(!fault.problem.is_empty()),
+    for sound in [small(None), small(Some(36))] {
+        let expected = all(&sound).unwrap();
+        let header = u64::from_le_bytes(sound[16..24].try_into().unwrap()) as usize;
+        let mut noticed = 0;
+        for at in 0..sound.len() {
+            // All bits of the header, and some bits of the rest, which is longer.
+            for bit in (0..8).filter(|bit| at < header || (at + bit).is_multiple_of(5)) {
+                let mut flipped = sound.clone();
+                flipped[at] ^= 1 << bit;
+                match all(&flipped) {
+                    Ok(read) => assert!(at >= header && read == expected, "bit {bit} of byte {at}"),
+                    Err(fault) => noticed += usize::from(!fault.problem.is_empty()),
+                }
             }
         }
+        assert!(noticed > 8 * header);
     }
-    assert!(noticed > 8 * header);
 }
 
 #[test]
 fn files_that_are_cut_or_longer_are_refused() {
-    let sound = small();
-    for len in 0..sound.len() {
-        let problem = all(&sound[..len]).unwrap_err().problem;
-        assert!(problem.contains("truncated"), "{len}: {problem}");
+    for sound in [small(None), small(Some(36))] {
+        for len in 0..sound.len() {
+            let problem = all(&sound[..len]).unwrap_err().problem;
+            assert!(problem.contains("truncated"), "{len}: {problem}");
+        }
+        let longer = [&sound[..], &[0]].concat();
+        assert!(all(&longer).unwrap_err().problem.contains("1 extra bytes"));
     }
-    let longer = [&sound[..], &[0]].concat();
-    assert!(all(&longer).unwrap_err().problem.contains("1 extra bytes"));
 }
 
 #[test]
 fn other_versions_orders_and_files_are_told() {
     let told = |at: usize, with: &[u8]| {
-        let mut bytes = small();
+        let mut bytes = small(None);
         bytes[at..at + with.len()].copy_from_slice(with);
         let FormatError { problem, remedy } = all(&bytes).unwrap_err();
         format!("{problem}; {remedy}")
     };
-    let newer = told(12, &(VERSION + 1).to_le_bytes());
-    assert!(newer.contains("version 2") && newer.contains("rebuild it"), "{newer}");
+    let newer = told(12, &(SEGMENTED + 1).to_le_bytes());
+    assert!(newer.contains("version 3") && newer.contains("rebuild it"), "{newer}");
+    assert!(told(12, &SEGMENTED.to_le_bytes()).contains("the header is damaged"));
     assert!(told(8, &[1, 2, 3, 4]).contains("big-endian"));
     assert!(told(0, b">r1\nACGT").contains("not a database"));
     assert!(told(16, &[3, 0]).contains("length"));
 }
 
-/// The file with some section changed, and all checksums correct.
+/// The file with the header and some section changed, and all checksums correct.
 fn forged(
-    references: &References,
-    index: Option<&KmerIndex>,
+    (references, index): &(References, KmerIndex),
+    change_header: impl Fn(&mut DatabaseHeader),
     change: impl Fn(Section, &mut [u8]),
 ) -> Vec<u8> {
-    let written = bytes(references, index, None);
+    let written = bytes(references, Some(index), None);
     let mut header = DatabaseHeader::read(&written).unwrap();
+    change_header(&mut header);
     let mut forged = written.clone();
     for section in SECTIONS {
         let SectionEntry { offset, len, .. } = *header.entry(section);
@@ -180,15 +212,14 @@ fn forged(
 
 #[test]
 fn what_contradicts_itself_is_refused_for_all_its_checksums() {
-    let references = references(&[40, 1, 30], Alphabet::Dna);
-    let index = KmerIndex::new(&references.sequences, IndexShape { letters: 6, step: 1 });
+    let small = small_index(None);
     let forge = |of: Section, with: fn(&mut [u8])| {
         let change = |section, bytes: &mut [u8]| {
             if section == of {
                 with(bytes)
             }
         };
-        all(&forged(&references, Some(&index), change))
+        all(&forged(&small, |_| (), change))
     };
     assert!(forge(Section::Codes, |_| ()).is_ok());
     assert!(forge(Section::Codes, |codes| codes[70] = 14).is_ok(), "the last code");
@@ -211,27 +242,69 @@ fn what_contradicts_itself_is_refused_for_all_its_checksums() {
     }
 }
 
+/// The bases of a segment, the tables of each segment, and its positions.
+#[test]
+fn segments_that_contradict_themselves_are_refused_for_all_their_checksums() {
+    let small = small_index(Some(36));
+    let forge = |segment: u64, of: Section, with: &dyn Fn(&mut [u8])| {
+        let change = |section, bytes: &mut [u8]| {
+            if section == of {
+                with(bytes)
+            }
+        };
+        all(&forged(&small, |header| header.segment = segment, change))
+    };
+    let (_, segments) = forge(36, Section::Codes, &|_| ()).unwrap().index.unwrap();
+    assert_eq!(segments.len(), 2);
+    for segment in [0, 1, 2, 3, 35, 37, 39, 71, 72, 1 << 32, 3 << 40, u64::MAX - 3] {
+        // A longer first segment may still contain all positions.
+        let read = forge(segment, Section::Codes, &|_| ());
+        assert_eq!(read.is_ok(), segment == 39, "{segment} bases: {read:?}");
+    }
+    let kmers = 4096;
+    let firsts = segments[0][1].len();
+    let last = 4 * (2 * kmers - 1);
+    for (section, at, value) in [
+        (Section::KmerEnds, last, 0),
+        (Section::KmerEnds, last, 255),
+        (Section::KmerEnds, 4 * (kmers - 1), 0),
+        (Section::KmerEnds, 4 * (kmers - 1) + 3, 255),
+        (Section::KmerEnds, 4 * kmers + 1, 1),
+        (Section::KmerPlaces, 0, 36),
+        (Section::KmerPlaces, 4 * firsts, 35),
+        (Section::KmerPlaces, 4 * firsts + 3, 1),
+    ] {
+        let read = forge(36, section, &|bytes| bytes[at] = value);
+        assert!(read.is_err(), "{value} at {at} of {section:?}");
+    }
+}
+
 /// Arbitrary bytes with correct checksums: an error, or values by which engines can safely index tables.
 #[test]
 fn forged_files_are_refused_or_sound() {
-    let references = references(&[40, 1, 30], Alphabet::Dna);
-    let index = KmerIndex::new(&references.sequences, IndexShape { letters: 6, step: 1 });
     let mut numbers = Random::new(5);
     let mut random = |below: usize| numbers.below(below);
-    let mut sound = 0;
-    for _ in 0..2000 {
-        let (of, place, value) = (SECTIONS[random(SECTIONS.len())], random(1 << 16), random(256) as u8);
-        let change = |section, bytes: &mut [u8]| {
-            if section == of {
-                bytes[place % bytes.len()] = value;
+    for asked in [None, Some(24)] {
+        let small = small_index(asked);
+        let mut sound = 0;
+        for _ in 0..2000 {
+            let (of, place, value) = (SECTIONS[random(SECTIONS.len())], random(1 << 16), random(256) as u8);
+            let change = |section, bytes: &mut [u8]| {
+                if section == of {
+                    bytes[place % bytes.len()] = value;
+                }
+            };
+            let Ok(read) = all(&forged(&small, |_| (), change)) else { continue };
+            sound += 1;
+            assert!(read.ends.is_sorted() && read.ends.last() == Some(&read.codes.len()));
+            assert!(read.codes.iter().all(|&code| code < 15));
+            let (_, segments) = read.index.expect("it says that it has an index");
+            for (number, [ends, places]) in segments.iter().enumerate() {
+                let bases = asked.map_or(71, |bases| bases.min(71 - number * bases));
+                assert!(ends.is_sorted() && ends.last() == Some(&(places.len() as u32)));
+                assert!(places.iter().all(|&place| (place as usize) < bases));
             }
-        };
-        let Ok(read) = all(&forged(&references, Some(&index), change)) else { continue };
-        sound += 1;
-        assert!(read.ends.is_sorted() && read.ends.last() == Some(&read.codes.len()));
-        assert!(read.codes.iter().all(|&code| code < 15));
-        let (_, [ends, places]) = read.index.expect("it says that it has an index");
-        assert!(ends.is_sorted() && places.iter().all(|&place| (place as usize) < read.codes.len()));
+        }
+        assert!((100..1900).contains(&sound), "{sound}");
     }
-    assert!((100..1900).contains(&sound), "{sound}");
 }

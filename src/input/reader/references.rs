@@ -170,6 +170,10 @@ fn read(
             break;
         }
     }
+    if spills {
+        // Their memory is no longer needed.
+        all.sequences = Sequences::default();
+    }
     all.leave_out_empty(reader);
     // A repeated name precedes the fault that ended the reading.
     let repeated = if rules.any_names { None } else { repeated(reader, &all) };

@@ -1,5 +1,6 @@
 //! Options of `swalign index`.
 
+use super::SampledKmers;
 use crate::terms::alphabet::Alphabet;
 use std::path::PathBuf;
 
@@ -21,6 +22,10 @@ pub struct IndexOptions {
     pub removes_gaps: bool,
     /// The references may be FASTQ.
     pub reads_as_reference: bool,
+    /// The k-mers of the index, for tests. `None` follows from the references.
+    pub sampled_kmers: Option<SampledKmers>,
+    /// Bases per segment of the index, for tests.
+    pub segment: Option<usize>,
     /// Host threads; at least 1.
     pub threads: usize,
     /// 0: quiet, 1: normal.

@@ -74,7 +74,7 @@ fn other_versions() {
     let folder = small();
     let sound = folder.read("ref.fa.swdb");
     for (at, bytes, says) in
-        [(12, [2, 0, 0, 0], "version 2"), (8, [1, 2, 3, 4], "big-endian"), (20, [0, 0, 0, 1], "truncated")]
+        [(12, [3, 0, 0, 0], "version 3"), (8, [1, 2, 3, 4], "big-endian"), (20, [0, 0, 0, 1], "truncated")]
     {
         let mut other = sound.clone();
         other[at..at + 4].copy_from_slice(&bytes);

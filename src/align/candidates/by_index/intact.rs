@@ -60,7 +60,7 @@ impl ByIndex {
             for &(start, first) in &rarest {
                 let own = &seeds[start..start + piece];
                 kmers.for_each_listed(found, first..first + step, &wider, |row, place| {
-                    let from = (place as usize).checked_sub(row - start);
+                    let from = place.checked_sub(row - start);
                     let from = from.filter(|&from| kmers.codes().get(from..from + piece) == Some(own));
                     intact.extend(from.map(|from| (to_i64(from) - to_i64(start), to_u32(start))));
                 });

@@ -161,17 +161,18 @@ impl FoundDiagonals {
 }
 
 impl ByIndex {
-    /// The device if it has the index's positions. Sends them once that is worth the time.
+    /// The device if it has the index's positions, which must be in one segment. Sends them once that is worth the time.
     pub(super) fn device(&self) -> Option<&dyn DiagonalScan> {
         let device = self.device.as_deref().filter(|_| self.is_device_worth())?;
-        device.prepare(&self.targets, self.kmers.all_places()).then_some(device)
+        device.prepare(&self.targets, self.kmers.all_places()?).then_some(device)
     }
 
     /// Whether there is a device that is worth the time to send the index's positions, by those that the host has examined.
     pub(super) fn is_device_worth(&self) -> bool {
-        let least = || self.kmers.all_places().len() / self.limits.examined;
         let is_possible = self.device.is_some() && self.kmers.step() > 1;
-        is_possible && self.examined.load(Ordering::Relaxed) >= least()
+        let is_worth =
+            |places: &[u32]| self.examined.load(Ordering::Relaxed) >= places.len() / self.limits.examined;
+        is_possible && self.kmers.all_places().is_some_and(is_worth)
     }
 
     /// [`Seeds::regions`](super::Seeds::regions), as far as possible on a device. `on_host` finds the regions of the other

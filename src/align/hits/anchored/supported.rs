@@ -42,18 +42,12 @@ pub struct ProvenByBoxes {
     /// Maximum by which runs of residues that are not bases in the references raise the score of an alignment of a query
     /// of up to 1, 2, 4, ... bases. `None` for lengths without a bound.
     of_targets: Vec<Option<i32>>,
-    /// Whether an index finds pieces.
-    is_indexed: bool,
 }
 
 impl ProvenByBoxes {
     /// `None` if boxes prove nothing under the scoring. `runs` are those of all references, if ambiguous codes cost less
     /// than other edits.
-    pub fn new(
-        scoring: &Scoring,
-        anchor: usize,
-        (runs, is_indexed): (Option<&TargetRuns>, bool),
-    ) -> Option<ProvenByBoxes> {
+    pub fn new(scoring: &Scoring, anchor: usize, runs: Option<&TargetRuns>) -> Option<ProvenByBoxes> {
         SeedAlphabet::of(scoring).filter(SeedAlphabet::is_whole)?;
         twice_to_spoil(anchor, 0, scoring)?;
         let of_targets = (0..=MOST_LOG).map(|log| {
@@ -69,13 +63,13 @@ impl ProvenByBoxes {
             if is_whole { raised() } else { None }
         });
         let of_targets = of_targets.collect();
-        Some(ProvenByBoxes { scoring: scoring.clone(), anchor, of_targets, is_indexed })
+        Some(ProvenByBoxes { scoring: scoring.clone(), anchor, of_targets })
     }
 
     /// The score from which each alignment of a query of bases only has enough intact pieces of the shortest length. `None`
     /// if there is none.
     pub fn least_by_pieces(&self, query: &[u8]) -> Option<i32> {
-        let are_possible = self.is_indexed && query.iter().all(|&code| is_base(without_end(code)));
+        let are_possible = query.iter().all(|&code| is_base(without_end(code)));
         let pieces = || shortest_pieces(&self.scoring, query.len(), self.spared(query.len())?);
         are_possible.then(pieces)?.map(|pieces| pieces.least())
     }

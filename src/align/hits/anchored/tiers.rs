@@ -58,15 +58,13 @@ pub struct SearchSpace<'a> {
     pub runs: Option<&'a TargetRuns>,
     /// The k-mers of an index of all references.
     pub shape: IndexShape,
-    /// Whether they are few enough for an index.
-    pub is_indexed: bool,
 }
 
 impl Tiers {
     /// Tiers for queries against all references. No hit scores less than `floor`, and none of the second tier less than
     /// `run_score`.
     pub fn new(scoring: &Scoring, space: SearchSpace, floor: i32, (anchor, run_score): (u32, i32)) -> Tiers {
-        let SearchSpace { columns, runs, shape, is_indexed } = space;
+        let SearchSpace { columns, runs, shape } = space;
         let chance = Chance::new(scoring);
         // A query gets a full search if that takes few cells.
         let is_small = |len: usize| len as f64 * columns as f64 <= FULL_CELLS;
@@ -81,7 +79,7 @@ impl Tiers {
         let long = if anchor > 0 && !is_small(LONG) { LONG } else { usize::MAX };
         let raised = RunLosses::of(scoring).map(|losses| Raised { loss: losses.pair, by_seeds });
         let is_large = anchor > 0 && shape.step > 1;
-        let prove = || ProvenByBoxes::new(scoring, anchor as usize, (runs, is_indexed));
+        let prove = || ProvenByBoxes::new(scoring, anchor as usize, runs);
         let by_boxes = if is_large { prove() } else { None };
         let least = run_score.max(floor);
         let (is_boxed, of_quality) = (false, None);
@@ -108,7 +106,7 @@ impl Tiers {
 
     /// The same tiers, for references that count as large.
     pub fn large(self, scoring: &Scoring) -> Tiers {
-        let by_boxes = ProvenByBoxes::new(scoring, self.anchor as usize, (None, true));
+        let by_boxes = ProvenByBoxes::new(scoring, self.anchor as usize, None);
         Tiers { is_large: true, by_boxes, ..self }
     }
 
@@ -274,7 +272,7 @@ mod tests {
 
     /// Both strands of references with an index of the usual shape.
     fn space(columns: u64, runs: Option<&TargetRuns>) -> SearchSpace<'_> {
-        SearchSpace { columns, runs, shape: IndexShape::suited(to_usize(columns / 2)), is_indexed: true }
+        SearchSpace { columns, runs, shape: IndexShape::suited(to_usize(columns / 2)) }
     }
 
     #[test]
@@ -303,17 +301,16 @@ mod tests {
         }
     }
 
-    /// Without an index, pieces would take a full search.
+    /// Their index has several segments, which change no score.
     #[test]
-    fn pieces_prove_no_score_of_references_that_are_too_large_for_an_index() {
+    fn pieces_prove_scores_of_references_of_any_size() {
         let query = vec![0u8; 15_000];
-        let proven = |is_indexed| {
-            let scoring = Scoring::dna(1, 4, 6, 2).with_gap_piece(26, 1).unwrap();
-            let tiers =
-                Tiers::new(&scoring, SearchSpace { is_indexed, ..space(1 << 34, None) }, 20, (19, 30));
-            (tiers.proven_long(&query), tiers.proven_by_pieces(&query))
-        };
-        assert_eq!((proven(true), proven(false)), ((Some(12_951), Some(12_951)), (Some(14_611), None)));
+        let scoring = Scoring::dna(1, 4, 6, 2).with_gap_piece(26, 1).unwrap();
+        for columns in [1 << 29, 1 << 34] {
+            let tiers = Tiers::new(&scoring, space(columns, None), 20, (19, 30));
+            let proven = (tiers.proven_long(&query), tiers.proven_by_pieces(&query));
+            assert_eq!(proven, (Some(12_951), Some(12_951)), "{columns} columns");
+        }
     }
 
     #[test]
