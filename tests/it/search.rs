@@ -24,7 +24,7 @@ use swalign::patterns::search::codes::TextCodes;
 use swalign::patterns::search::exact::Exact;
 use swalign::patterns::search::hits::{Gatherer, HitOptions, PatternHit};
 use swalign::patterns::search::limits;
-use swalign::patterns::search::pam::{Pam, PamSide};
+use swalign::patterns::search::pam::Pam;
 use swalign::patterns::search::pattern::SearchPattern;
 use swalign::patterns::search::plain;
 use swalign::patterns::search::plain::PlainScan;
@@ -35,7 +35,7 @@ use swalign::patterns::search::stream::{Seams, Stream, TextEnd, plain_codes};
 use swalign::patterns::search::{EndScan, MatchRule, NOTHING, OTHER, PatternEnd};
 use swalign::terms::alignment::{ColumnOp, Strand, Strands};
 use swalign::terms::alphabet::Alphabet;
-use swalign::terms::options::EditLimits;
+use swalign::terms::options::{EditLimits, PamSide};
 
 /// Options without limits and PAM, which select the local minima of the edits.
 fn plain_options(rule: MatchRule, strands: Strands) -> HitOptions {
