@@ -346,7 +346,7 @@ where
     I: Iterator,
     I::Item: AsRef<[u8]>,
 {
-    if answers.are_needed() {
+    answers.next(|| {
         // The codes of the texts that are DNA, and for each text whether it is.
         let (mut all, mut taken, mut letters) = (Vec::new(), Vec::new(), 0);
         while taken.len() < TEXTS && letters < LETTERS {
@@ -361,9 +361,8 @@ where
                 Err(problem) => taken.push(Err(Error::Usage(format!("text: {problem}")))),
             }
         }
-        answers.add(taken, search(&all.iter().map(Vec::as_slice).collect::<Vec<_>>()));
-    }
-    answers.next()
+        (taken, search(&all.iter().map(Vec::as_slice).collect::<Vec<_>>()))
+    })
 }
 
 impl std::fmt::Debug for Searcher {

@@ -8,7 +8,6 @@
 //! | by a sweep of a GPU | `super::gpu` | a GPU is named, or is faster than all of these on the CPU |
 //! | by a sweep of the CPU | [`super::sliced`] | otherwise |
 
-use super::MatchRule;
 use super::batch::BatchRules;
 use super::exact;
 #[cfg(feature = "gpu")]
@@ -16,6 +15,7 @@ use super::gpu::takes;
 use super::hits::HitOptions;
 use super::pam::Pam;
 use super::sites::PamSites;
+use super::{MatchRule, sliced};
 use crate::engine::GPU_START_MS;
 use crate::engine::cpu::simd::InstructionSet;
 use crate::terms::error::{Error, Result};
@@ -32,9 +32,6 @@ const MOST_LETTERS: usize = 1 << 27;
 /// than [`SHORTEST`].
 const WORK: usize = 1 << 36;
 const SHORTEST: usize = 1 << 19;
-/// Approximate number of cells (bases times rows) per second of a thread, for each byte of its vectors: 16 Gbp/s for a
-/// pattern of 20 bases with 64 bytes.
-const CELLS_PER_VECTOR_BYTE: u64 = 5_000_000_000;
 
 impl HitOptions {
     /// The options for patterns of these lengths.
@@ -148,10 +145,9 @@ impl SearchWork<'_> {
     /// Whether the CPU finishes the work of a GPU before the GPU has started.
     fn is_little(&self, patterns: &[Vec<u8>], rule: &MatchRule) -> bool {
         let own = patterns.iter().filter(|pattern| takes(pattern, rule));
-        let rows: u64 = own.map(|pattern| pattern.len() as u64).sum();
-        let per_second = CELLS_PER_VECTOR_BYTE * self.set.lanes(1) as u64 * self.threads as u64;
-        let start = per_second / 1000 * GPU_START_MS;
-        rows == 0 || self.letters.is_some_and(|letters| letters.saturating_mul(rows) < start)
+        let rows = own.map(Vec::len).sum();
+        let start = GPU_START_MS as f64 * 1e6 * self.threads as f64;
+        rows == 0 || self.letters.is_some_and(|letters| letters as f64 * sliced::cost(self.set, rows) < start)
     }
 }
 

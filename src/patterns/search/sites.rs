@@ -22,7 +22,7 @@ use super::pam::Pam;
 use super::pattern::{BaseClass, complement};
 use super::room::EndCapacity;
 use super::stream::{Seams, Stream, TextEnd};
-use super::{EndScan, scan_some};
+use super::{EndScan, scan_some, sliced};
 use crate::engine::cpu::simd::InstructionSet;
 use crate::terms::alignment::{Strand, Strands};
 use crate::terms::casts::whole_usize;
@@ -38,10 +38,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Bases that a thread processes per task.
 const STRETCH: usize = 1 << 16;
-/// Approximate nanoseconds on one core: for converting a base to planes and finding sites, per strand; and for a
-/// sweep's cell, per byte of a vector.
+/// Approximate nanoseconds on one core for converting a base to planes and finding sites, per strand.
 const OF_LETTER: f64 = 0.15;
-const OF_CELL: f64 = 0.2;
 /// A stretch is swept as soon as looking at it has cost this share of a sweep.
 const SHARE: f64 = 0.5;
 /// Approximate number of threads that sweep as fast as a GPU.
@@ -213,7 +211,7 @@ impl PamSites {
     /// Cost of sweeping a base.
     fn of_sweep(&self, plan: &Plan) -> f64 {
         let rows: usize = plan.guides.iter().map(|guide| guide.classes.len()).sum();
-        (rows * self.sides.len()) as f64 * OF_CELL / self.set.lanes(1) as f64
+        sliced::cost(self.set, rows * self.sides.len())
     }
 
     /// The anchors of all patterns in parts of texts, sorted by text, pattern and position. If `room` runs out, the
