@@ -214,7 +214,8 @@ impl Amplicon {
         Amplicon { joined, pair, names }
     }
 
-    /// Range of the amplicon in the text, 0-based and half-open. Both primers are included.
+    /// Range of the amplicon in the text, 0-based and half-open. Both primers are included. It may end after a circular
+    /// text.
     pub fn range(&self) -> Range<usize> {
         self.joined.places()
     }

@@ -454,7 +454,7 @@ impl Match {
         &self.name
     }
 
-    /// Range of the match in the text, 0-based and half-open.
+    /// Range of the match in the text, 0-based and half-open. It may end after a circular text.
     pub fn range(&self) -> Range<usize> {
         self.hit.start..self.hit.end
     }
@@ -488,21 +488,12 @@ impl Match {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// Bases of a linear congruential generator.
-    fn letters(len: usize) -> Vec<u8> {
-        let mut state = 17u64;
-        let mut next = || {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            b"ACGT"[(state >> 62) as usize]
-        };
-        (0..len).map(|_| next()).collect()
-    }
+    use crate::terms::random::Random;
 
     /// A search for guides next to a PAM starts at the PAMs. It finds the same as a scan.
     #[test]
     fn sites_find_what_a_sweep_finds() {
-        let text = letters(200_000);
+        let text = Random::new(17).letters(200_000, b"ACGT");
         let guides = || (0..300).map(|number| (number.to_string(), &text[number * 600..number * 600 + 20]));
         let asks: [fn(SearcherBuilder) -> SearcherBuilder; 4] = [
             |builder| builder.max_edits(3),

@@ -51,3 +51,20 @@ fn plain_options(rule: MatchRule, strands: Strands) -> HitOptions {
         before: 0,
     }
 }
+
+/// The remaining hits of a text that are final before its next part.
+fn rest(gatherer: &mut Gatherer, wanted: &HitOptions, patterns: &[Vec<u8>], text: &[u8]) -> Vec<PatternHit> {
+    let mut next = || Some(gatherer.next(wanted, patterns, text).unwrap()).filter(|hits| !hits.is_empty());
+    std::iter::from_fn(&mut next).flatten().collect()
+}
+
+/// The hits of a part of a text with these ends that are final before the next part.
+fn take(
+    gatherer: &mut Gatherer,
+    (wanted, patterns): (&HitOptions, &[Vec<u8>]),
+    text: &[u8],
+    (ends, to): (&[TextEnd], usize),
+) -> Vec<PatternHit> {
+    gatherer.put(wanted, patterns, text, ends, to);
+    rest(gatherer, wanted, patterns, text)
+}

@@ -196,36 +196,6 @@ impl Gatherer {
         wanted.first && self.given > 0
     }
 
-    /// Adds the ends of a part of a text, sorted by pattern and end, and returns all hits that are final.
-    pub fn take(
-        &mut self,
-        wanted: &HitOptions,
-        patterns: &[Vec<u8>],
-        text: &[u8],
-        ends: &[TextEnd],
-        to: usize,
-    ) -> Result<Vec<PatternHit>, EngineError> {
-        self.put(wanted, patterns, text, ends, to);
-        self.rest(wanted, patterns, text)
-    }
-
-    /// All remaining hits of the text that are final before the next part.
-    pub fn rest(
-        &mut self,
-        wanted: &HitOptions,
-        patterns: &[Vec<u8>],
-        text: &[u8],
-    ) -> Result<Vec<PatternHit>, EngineError> {
-        let mut all = Vec::new();
-        loop {
-            let hits = self.next(wanted, patterns, text)?;
-            if hits.is_empty() {
-                return Ok(all);
-            }
-            all.extend(hits);
-        }
-    }
-
     /// Adds the ends of a part of a text, sorted by pattern and end. The part ends before `to`; the last part ends with
     /// the text. The hits of the part before must have been taken.
     pub fn put(

@@ -156,3 +156,59 @@ impl SearchWork<'_> {
 fn takes(_: &[u8], _: &MatchRule) -> bool {
     false
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::terms::options::{PamSide, Rate};
+    use crate::terms::random::Random;
+
+    fn plan(device: &DeviceChoice, threads: usize, letters: Option<u64>, choice: &HitChoice) -> SearchPlan {
+        let mut random = Random::new(5);
+        let patterns: Vec<Vec<u8>> = (0..400).map(|_| random.letters(20, &[1, 2, 4, 8])).collect();
+        let wanted = HitOptions::new(choice, patterns.iter().map(Vec::len)).unwrap();
+        let work = SearchWork { device, set: InstructionSet::best(), threads, letters };
+        SearchPlan::new(&work, &wanted, &patterns)
+    }
+
+    #[test]
+    fn paths() {
+        let edits = |most| HitChoice { max_edits: MaxEdits::Number(most), ..HitChoice::default() };
+        let pam = PamChoice { letters: b"NGG".to_vec(), side: PamSide::Three };
+        let guides = HitChoice { pam: Some(pam), ..edits(3) };
+        let (auto, gpu, many) = (DeviceChoice::Auto, DeviceChoice::Gpu(None), Some(1 << 40));
+        assert_eq!(plan(&auto, 2, many, &edits(0)).cpu, Some(CpuReason::LookUp));
+        assert_eq!(
+            plan(&auto, 2, None, &edits(3)).cpu,
+            if cfg!(feature = "gpu") { None } else { Some(CpuReason::LittleWork) }
+        );
+        assert_eq!(plan(&auto, 2, Some(1000), &edits(3)).cpu, Some(CpuReason::LittleWork));
+        // Many threads at PAM sites are as fast as a GPU. Few of them search there only if there is no GPU.
+        assert_eq!(plan(&auto, 4096, many, &guides).cpu, Some(CpuReason::PamSites));
+        let few = plan(&auto, 1, many, &guides);
+        assert!(few.sites.is_some());
+        assert_eq!(few.needs_device(&auto), cfg!(feature = "gpu"));
+        let named = plan(&gpu, 4096, many, &guides);
+        assert!(named.sites.is_none() && named.cpu.is_none());
+    }
+
+    #[test]
+    fn limits_of_edits() {
+        let rate = MaxEdits::Rate(Rate { millionths: 100_000 });
+        let new = |choice: HitChoice| HitOptions::new(&choice, [9, 25].into_iter());
+        let wanted = new(HitChoice { max_edits: rate, ..HitChoice::default() }).unwrap();
+        assert_eq!((wanted.rule.max_edits, wanted.rule_of(9).max_edits, wanted.before), (2, 0, 26));
+        let limited =
+            |most, kinds| new(HitChoice { max_edits: MaxEdits::Number(most), kinds, ..HitChoice::default() });
+        assert!(limited(40, [None; 4]).unwrap().limits.is_none());
+        assert!(limited(2, [Some(2), None, None, Some(5)]).unwrap().limits.is_none());
+        assert_eq!(
+            limited(2, [Some(1), None, None, None]).unwrap().limits.map(|limits| limits.gaps),
+            Some(2)
+        );
+        assert!(
+            limited(40, [Some(1), None, None, None])
+                .is_err_and(|error| error.to_string().contains("40 edits"))
+        );
+    }
+}

@@ -77,7 +77,7 @@ fn from_sites(
             let gatherer = &mut gatherers[text];
             let own_anchors: Vec<TextEnd> = anchors.iter().filter(|end| end.text == text).copied().collect();
             gatherer.put_anchors(wanted, codes, &own_anchors, own.end);
-            found[text].extend(gatherer.rest(wanted, patterns, codes).unwrap());
+            found[text].extend(rest(gatherer, wanted, patterns, codes));
         }
     }
     found
@@ -100,7 +100,7 @@ fn from_ends((wanted, patterns): (&HitOptions, &[Vec<u8>]), texts: &[Vec<u8>]) -
             ends.extend(PlainScan.scan(&codes, &own, &rule).unwrap().iter().map(end));
         }
         ends.sort();
-        Gatherer::default().take(wanted, patterns, text, &ends, text.len()).unwrap()
+        take(&mut Gatherer::default(), (wanted, patterns), text, (&ends, text.len()))
     };
     texts.iter().map(hits).collect()
 }
