@@ -26,7 +26,6 @@ const ENDS: usize = 1 << 20;
 /// Bases of the smallest portion, unless hits are longer.
 const LEAST_PORTION: usize = 1 << 8;
 
-/// The classes of each pattern in its orientations.
 fn oriented(patterns: &[SearchPattern], strands: Strands) -> Vec<Vec<u8>> {
     let of_strand = |pattern: &SearchPattern, strand: &Strand| match strand {
         Strand::Forward => pattern.classes(),
@@ -63,7 +62,7 @@ pub trait HitReceiver<T> {
 
 /// Searches patterns in batches of texts.
 pub struct Driver {
-    /// See [`oriented`].
+    /// The classes of each pattern in its orientations.
     pub oriented: Vec<Vec<u8>>,
     pub wanted: HitOptions,
     pub plan: SearchPlan,
