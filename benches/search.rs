@@ -23,7 +23,7 @@ use swalign::patterns::search::codes::TextCodes;
 use swalign::patterns::search::exact::Exact;
 use swalign::patterns::search::gpu::{GpuScan, OnCard};
 use swalign::patterns::search::hits::HitOptions;
-use swalign::patterns::search::pam::{Pam, PamSide};
+use swalign::patterns::search::pam::Pam;
 use swalign::patterns::search::pattern::SearchPattern;
 use swalign::patterns::search::plain::PlainScan;
 use swalign::patterns::search::room::EndCapacity;
@@ -32,6 +32,7 @@ use swalign::patterns::search::sliced::SlicedScan;
 use swalign::patterns::search::stream::TextEnd;
 use swalign::patterns::search::{EndScan, MatchRule, PatternEnd};
 use swalign::terms::alignment::Strands;
+use swalign::terms::options::PamSide;
 
 /// Bases at the start of the text in which the ends of a few patterns are compared with those of the specification.
 const CHECKED: usize = 1_000_000;
@@ -210,16 +211,16 @@ fn guide_row(bench: &mut Bench, set: InstructionSet, pam: &str, (text, patterns)
     let all_swept = || PamSites::within(set, &wanted, patterns, (1 << 16, 0.0)).expect("guides");
     let make = || match swept {
         true => all_swept(),
-        false => PamSites::new(set, &wanted, patterns, Some(text.len() as u64)).unwrap_or_else(all_swept),
+        false => PamSites::new(set, &wanted, patterns).unwrap_or_else(all_swept),
     };
     let sweep = SlicedScan::on(set);
     let anchors = |sites: &PamSites, scan: &dyn EndScan, codes: &[u8]| {
         // A batch of a command on 16 threads has the same number of bases.
         let parts = (0..codes.len()).step_by(1 << 26).map(|from| {
             let own = from..codes.len().min(from + (1 << 26));
-            sites
-                .anchors(scan, patterns, &[TextPart { text: 0, codes, own }], &EndCapacity::unlimited())
-                .expect("anchors")
+            let part = TextPart { text: 0, codes, own };
+            let (letters, room) = (codes.len() as u64, EndCapacity::unlimited());
+            sites.anchors(scan, patterns, &[part], letters, &room).expect("anchors")
         });
         let mut all: Vec<TextEnd> = parts.flatten().collect();
         all.sort_unstable();

@@ -19,7 +19,7 @@ mod searcher;
 mod significance;
 mod targets;
 
-pub use crate::patterns::search::pam::PamSide;
+pub use crate::terms::options::PamSide;
 pub use aligner::{AlignAll, Aligner, AlignerBuilder};
 pub use amplicons::{Amplicon, AmpliconSearcher, AmpliconsAll, PrimerPairs, PrimerSite};
 pub use cigar::{Cigar, Op};

@@ -43,6 +43,9 @@ use crate::terms::error::EngineError;
 use crate::terms::scoring::Scoring;
 use std::ops::Range;
 
+/// Time to open a GPU: 0.22 to 0.4 s on an H200.
+pub const GPU_START_MS: u64 = 300;
+
 /// The part of the matrix in which the path of one hit lies: query rows `0..query_end` and target
 /// columns `start..target_end`. The path ends in the last cell and stays inside `band`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -553,6 +553,8 @@ class Aligner:
         rate: float | None = None,
         indels: bool = True,
         both_strands: bool = True,
+        strand: Literal[1, -1] | None = None,
+        circular: bool = False,
         every_end: bool = False,
         best: bool = False,
         first: bool = False,
@@ -601,7 +603,8 @@ class Searcher:
     reports every end position within the limits. ``best`` reports only the matches with the fewest edits in each
     text, and ``first`` only the first match of each text. ``pam`` reports only matches next to this PAM, in IUPAC
     codes, on the 3' side of the pattern, or on its 5' side with ``pam_side=5``. ``both_strands`` also searches the
-    reverse complements of the patterns.
+    reverse complements of the patterns, and ``strand=-1`` searches only these. With ``circular``, the last base of
+    each text is followed by its first: a match or amplicon across the origin ends after the length of its text.
 
     Threads may share a searcher. ``device`` is as in Aligner, but "auto" selects the CPU if it is faster for these
     patterns.
@@ -622,6 +625,8 @@ class Searcher:
         rate: float | None = None,
         indels: bool = True,
         both_strands: bool = True,
+        strand: Literal[1, -1] | None = None,
+        circular: bool = False,
         every_end: bool = False,
         best: bool = False,
         first: bool = False,

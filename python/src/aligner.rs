@@ -257,8 +257,9 @@ impl PyAligner {
     /// >>> [(m.pattern_name, m.start, m.end, m.strand, m.edits, m.cigar) for m in aligner.search({"site": "GATTACA"}, k=1)]
     /// [('site', 2, 8, 1, 1, '2=1I4='), ('site', 10, 17, -1, 0, '7=')]
     #[pyo3(signature = (
-        patterns, k=0, *, rate=None, indels=true, both_strands=true, every_end=false, best=false, first=false, pam=None,
-        pam_side=3, max_insertions=None, max_deletions=None, max_substitutions=None, max_gaps=None
+        patterns, k=0, *, rate=None, indels=true, both_strands=true, strand=None, circular=false, every_end=false,
+        best=false, first=false, pam=None, pam_side=3, max_insertions=None, max_deletions=None, max_substitutions=None,
+        max_gaps=None
     ))]
     #[allow(clippy::too_many_arguments, reason = "they are Python's keywords")]
     fn search<'py>(
@@ -269,6 +270,8 @@ impl PyAligner {
         rate: Option<f64>,
         indels: bool,
         both_strands: bool,
+        strand: Option<i8>,
+        circular: bool,
         every_end: bool,
         best: bool,
         first: bool,
@@ -281,8 +284,9 @@ impl PyAligner {
     ) -> PyResult<Bound<'py, PyList>> {
         self.shared.device.check()?;
         let limits = [max_insertions, max_deletions, max_substitutions, max_gaps];
+        let strands = (both_strands, strand);
         let settings =
-            Settings { k, rate, indels, both_strands, every_end, best, first, pam, pam_side, limits };
+            Settings { k, rate, indels, strands, circular, every_end, best, first, pam, pam_side, limits };
         let builder = settings.builder(patterns)?;
         let shared = Arc::clone(&self.shared);
         let search = move |given_up: &GivenUp| {

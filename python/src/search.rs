@@ -339,7 +339,9 @@ pub struct Settings<'a> {
     pub k: u32,
     pub rate: Option<f64>,
     pub indels: bool,
-    pub both_strands: bool,
+    /// Whether both strands are searched, and the only strand that is.
+    pub strands: (bool, Option<i8>),
+    pub circular: bool,
     pub every_end: bool,
     pub best: bool,
     pub first: bool,
@@ -355,7 +357,8 @@ impl Settings<'_> {
         let mut builder = swalign::Searcher::builder(patterns(given)?)
             .max_edits(self.k)
             .indels(self.indels)
-            .both_strands(self.both_strands)
+            .both_strands(self.strands.0)
+            .circular(self.circular)
             .every_end(self.every_end)
             .best(self.best)
             .first(self.first);
@@ -368,6 +371,14 @@ impl Settings<'_> {
             }
             builder = builder.edits_by_rate(rate);
         }
+        builder = match self.strands.1 {
+            None => builder,
+            Some(1) => builder.strand(Strand::Forward),
+            Some(-1) => builder.strand(Strand::Reverse),
+            Some(strand) => {
+                return Err(PyValueError::new_err(format!("strand={strand}: give 1, -1 or None")));
+            }
+        };
         let side = match self.pam_side {
             3 => swalign::PamSide::Three,
             5 => swalign::PamSide::Five,
@@ -397,7 +408,8 @@ impl Settings<'_> {
 /// reports every end position within the limits. ``best`` reports only the matches with the fewest edits in each
 /// text, and ``first`` only the first match of each text. ``pam`` reports only matches next to this PAM, in IUPAC
 /// codes, on the 3' side of the pattern, or on its 5' side with ``pam_side=5``. ``both_strands`` also searches the
-/// reverse complements of the patterns.
+/// reverse complements of the patterns, and ``strand=-1`` searches only these. With ``circular``, the last base of
+/// each text is followed by its first: a match or amplicon across the origin ends after the length of its text.
 ///
 /// Threads may share a searcher. ``device`` is as in Aligner, but "auto" selects the CPU if it is faster for these
 /// patterns.
@@ -442,8 +454,9 @@ type Answers = Vec<swalign::Result<Vec<PyMatch>>>;
 impl PySearcher {
     #[new]
     #[pyo3(signature = (
-        patterns, k=0, *, rate=None, indels=true, both_strands=true, every_end=false, best=false, first=false, pam=None,
-        pam_side=3, max_insertions=None, max_deletions=None, max_substitutions=None, max_gaps=None, device="auto"
+        patterns, k=0, *, rate=None, indels=true, both_strands=true, strand=None, circular=false, every_end=false,
+        best=false, first=false, pam=None, pam_side=3, max_insertions=None, max_deletions=None, max_substitutions=None,
+        max_gaps=None, device="auto"
     ))]
     #[allow(clippy::too_many_arguments, reason = "they are Python's keywords")]
     fn new(
@@ -453,6 +466,8 @@ impl PySearcher {
         rate: Option<f64>,
         indels: bool,
         both_strands: bool,
+        strand: Option<i8>,
+        circular: bool,
         every_end: bool,
         best: bool,
         first: bool,
@@ -465,8 +480,9 @@ impl PySearcher {
         device: &str,
     ) -> PyResult<PySearcher> {
         let limits = [max_insertions, max_deletions, max_substitutions, max_gaps];
+        let strands = (both_strands, strand);
         let settings =
-            Settings { k, rate, indels, both_strands, every_end, best, first, pam, pam_side, limits };
+            Settings { k, rate, indels, strands, circular, every_end, best, first, pam, pam_side, limits };
         let device = Device::named(device);
         let builder = settings.builder(patterns)?.device(device.asked());
         let build = || jobs::run(py, u64::MAX, move |_| builder.build())?.map_err(exception);

@@ -73,6 +73,21 @@ def test_pam_and_kinds_of_edits() -> None:
         ends(pam="G-")
 
 
+def test_circular_texts_and_single_strands() -> None:
+    def found(**options: Any) -> list[tuple[int, int, int]]:
+        searcher = Searcher("GATTACA", device="cpu", **options)
+        return [(one.start, one.end, one.strand) for one in searcher.search("TACACCTGTAATCCCGAT")]
+
+    assert found() == [(6, 13, -1)] == found(strand=-1)
+    assert found(circular=True) == [(6, 13, -1), (15, 22, 1)]
+    assert found(circular=True, strand=1) == [(15, 22, 1)]
+    with pytest.raises(ValueError, match="strand=2: give 1, -1 or None"):
+        found(strand=2)
+    primers = Searcher({"p_F": "GGAC", "p_R": "AAAATT"}, device="cpu", circular=True)
+    [amplicon] = primers.amplicons("AATTTTCCCCCGGAC")
+    assert (amplicon.start, amplicon.end, len(amplicon)) == (11, 21, 10)
+
+
 def test_dialects_of_a_path() -> None:
     [match] = Searcher("GATTACA", k=1, device="cpu").search("CCGATACACC")
     assert (match.cigar, match.cigar_basic, match.cigar_extended) == ("2=1I4=", "2M1I4M", "2=1I4=")
@@ -87,7 +102,7 @@ def test_a_searcher_and_an_aligner() -> None:
     database = Database(texts, alphabet="dna")
     aligner = Aligner(database, device="cpu")
     first, pam, best = {"k": 2, "first": True}, {"k": 2, "pam": "NGG"}, {"rate": 0.2, "best": True}
-    cases: list[dict[str, Any]] = [{"k": 2}, {"rate": 0.15}, first, pam, best]
+    cases: list[dict[str, Any]] = [{"k": 2}, {"rate": 0.15}, first, pam, best, {"k": 2, "strand": -1}, {"k": 2, "circular": True}]
     for options in cases:
         searcher = Searcher(patterns, device="cpu", **options)
         found = searcher.search_database(database)

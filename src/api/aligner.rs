@@ -264,26 +264,6 @@ pub struct AlignAll<'a, I> {
     answers: Answers<Vec<Hit>>,
 }
 
-impl<I> AlignAll<'_, I>
-where
-    I: Iterator,
-    I::Item: AsRef<[u8]>,
-{
-    /// Aligns the next queries.
-    fn fill(&mut self) {
-        let mut queries = Sequences::default();
-        let mut taken = Vec::new();
-        let mut stretches = 0;
-        while taken.len() < QUERIES && queries.codes().len() < LETTERS && stretches < MOST_STRETCHES {
-            let Some(query) = self.queries.next() else { break };
-            stretches += self.aligner.stretches(query.as_ref().len());
-            taken.push(self.aligner.take(query.as_ref(), &mut queries).map(|()| true));
-        }
-        let found = if queries.is_empty() { Ok(Vec::new()) } else { self.aligner.batch(queries) };
-        self.answers.add(taken, found);
-    }
-}
-
 impl<I> Iterator for AlignAll<'_, I>
 where
     I: Iterator,
@@ -292,10 +272,16 @@ where
     type Item = Result<Vec<Hit>>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.answers.are_needed() {
-            self.fill();
-        }
-        self.answers.next()
+        let AlignAll { aligner, queries: rest, answers } = self;
+        answers.next(|| {
+            let (mut queries, mut taken, mut stretches) = (Sequences::default(), Vec::new(), 0);
+            while taken.len() < QUERIES && queries.codes().len() < LETTERS && stretches < MOST_STRETCHES {
+                let Some(query) = rest.next() else { break };
+                stretches += aligner.stretches(query.as_ref().len());
+                taken.push(aligner.take(query.as_ref(), &mut queries).map(|()| true));
+            }
+            (taken, if queries.is_empty() { Ok(Vec::new()) } else { aligner.batch(queries) })
+        })
     }
 }
 

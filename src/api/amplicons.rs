@@ -1,13 +1,14 @@
 //! Amplicons in texts: pairs of matches that face each other.
 
 use super::answers::Answers;
-use super::searcher::CodeText;
+use super::searcher::{CodeText, next_answer};
 use super::{Searcher, Targets};
-use crate::patterns::search::amplicons::{self, Joiner, NoPair, PatternPairs, Site};
+use crate::patterns::search::amplicons::{AmpliconSpan, Joiner, NoPair, PatternPairs, Site};
+use crate::patterns::search::batch::{ActiveText, SearchedText};
 use crate::patterns::search::driver::HitReceiver;
 use crate::patterns::search::hits::PatternHit;
 use crate::terms::alignment::{Strand, Strands};
-use crate::terms::error::{EngineError, Error, Result};
+use crate::terms::error::{Error, Result};
 use std::iter::Fuse;
 use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
@@ -111,9 +112,22 @@ impl AmpliconSearcher {
     /// # Errors
     /// As [`Searcher::search_targets`].
     pub fn search_targets(&self, targets: &Targets) -> Result<Vec<Vec<Amplicon>>> {
-        let mut joined = TextAmplicons::new(self, targets.len());
-        self.searcher.search_all_targets(targets, &mut joined)?;
+        targets.searched(|texts| self.search_codes(texts))
+    }
+
+    fn search_codes(&self, texts: &[&[u8]]) -> Result<Vec<Vec<Amplicon>>> {
+        let joiner = Joiner::new(&self.pairs, self.lengths.clone());
+        let mut joined = TextAmplicons { own: self, joiner, amplicons: vec![Vec::new(); texts.len()] };
+        self.searcher.give_codes(texts, &mut joined)?;
         Ok(joined.amplicons)
+    }
+
+    /// Adds joined hits to these amplicons.
+    fn taker<'a>(&'a self, all: &'a mut Vec<Amplicon>) -> impl FnMut(&AmpliconSpan) -> Result<()> {
+        |joined| {
+            all.push(Amplicon::new(self, *joined));
+            Ok(())
+        }
     }
 }
 
@@ -146,35 +160,19 @@ struct TextAmplicons<'a> {
     amplicons: Vec<Vec<Amplicon>>,
 }
 
-impl<'a> TextAmplicons<'a> {
-    fn new(own: &'a AmpliconSearcher, texts: usize) -> TextAmplicons<'a> {
-        let joiner = Joiner::new(&own.pairs, own.lengths.clone());
-        TextAmplicons { own, joiner, amplicons: vec![Vec::new(); texts] }
-    }
-}
-
-impl<'t> HitReceiver<&'t CodeText<'t>> for TextAmplicons<'_> {
+impl HitReceiver<CodeText<'_>> for TextAmplicons<'_> {
     type Error = Error;
 
-    fn hits(&mut self, text: &&'t CodeText<'t>, hits: Vec<PatternHit>) -> Result<()> {
+    fn hits(&mut self, text: &Arc<ActiveText<CodeText>>, hits: Vec<PatternHit>) -> Result<()> {
         let TextAmplicons { own, joiner, amplicons } = self;
-        let own_amplicons = &mut amplicons[text.place];
-        let mut give = |joined: &amplicons::AmpliconSpan| {
-            own_amplicons.push(Amplicon::new(own, *joined));
-            Ok::<(), EngineError>(())
-        };
-        Ok(hits.iter().try_for_each(|hit| joiner.put(hit, &mut give))?)
+        joiner.set_circle(text.circle().map(|circle| circle.len));
+        let mut give = own.taker(&mut amplicons[text.place]);
+        hits.iter().try_for_each(|hit| joiner.put(hit, &mut give))
     }
 
-    fn end(&mut self, text: &&'t CodeText<'t>, _: u64) -> Result<()> {
+    fn end(&mut self, text: &Arc<ActiveText<CodeText>>, _: u64) -> Result<()> {
         let TextAmplicons { own, joiner, amplicons } = self;
-        let own_amplicons = &mut amplicons[text.place];
-        joiner.finish(&mut |joined: &amplicons::AmpliconSpan| {
-            own_amplicons.push(Amplicon::new(own, *joined));
-            Ok::<(), EngineError>(())
-        })?;
-        joiner.clear();
-        Ok(())
+        joiner.finish(&mut own.taker(&mut amplicons[text.place])).map(|_| ())
     }
 }
 
@@ -195,35 +193,29 @@ where
     type Item = Result<Vec<Amplicon>>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.answers.are_needed() {
-            let (texts, taken) = Searcher::take(&mut self.texts);
-            let mut joined = TextAmplicons::new(self.searcher, texts.len());
-            let texts = texts.iter().map(Vec::as_slice);
-            let done = self.searcher.searcher.search_codes(texts, &mut joined);
-            self.answers.add(taken, done.map(|()| joined.amplicons));
-        }
-        self.answers.next()
+        next_answer(&mut self.texts, &mut self.answers, |texts| self.searcher.search_codes(texts))
     }
 }
 
 /// A stretch of a text between two matches that face each other, both included.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Amplicon {
-    joined: amplicons::AmpliconSpan,
+    joined: AmpliconSpan,
     pair: Option<Arc<str>>,
     /// The names of the patterns on the forward and on the reverse strand.
     names: [Arc<str>; 2],
 }
 
 impl Amplicon {
-    fn new(own: &AmpliconSearcher, joined: amplicons::AmpliconSpan) -> Amplicon {
+    fn new(own: &AmpliconSearcher, joined: AmpliconSpan) -> Amplicon {
         let name = |site: &Site| Arc::clone(&own.searcher.core.names[site.pattern as usize]);
         let names = [name(&joined.forward), name(&joined.reverse)];
         let pair = joined.pair.map(|pair| Arc::clone(&own.names[pair as usize]));
         Amplicon { joined, pair, names }
     }
 
-    /// Range of the amplicon in the text, 0-based and half-open. Both primers are included.
+    /// Range of the amplicon in the text, 0-based and half-open. Both primers are included. It may end after a circular
+    /// text.
     pub fn range(&self) -> Range<usize> {
         self.joined.places()
     }

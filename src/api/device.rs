@@ -6,13 +6,12 @@ use crate::engine::cpu::Cpu;
 use crate::engine::cpu::simd::InstructionSet;
 use crate::engine::{Engine, Guarded};
 use crate::patterns::search::EndScan;
-use crate::patterns::search::exact::{self, Exact};
+use crate::patterns::search::exact::Exact;
 use crate::patterns::search::finder::PatternFinder;
-use crate::patterns::search::hits::HitOptions;
-use crate::patterns::search::sites::PamSites;
 use crate::patterns::search::sliced::SlicedScan;
 use crate::terms::batch::Sequences;
 use crate::terms::error::EngineError;
+use crate::terms::options::DeviceChoice;
 use crate::terms::scoring::Scoring;
 use std::sync::Arc;
 
@@ -29,6 +28,18 @@ pub enum Device {
     Gpu,
     /// A GPU by its number or a part of its name, as listed by `swalign devices`.
     GpuNamed(String),
+}
+
+impl Device {
+    /// The choice of the command that is this device.
+    pub(super) fn choice(&self) -> DeviceChoice {
+        match self {
+            Device::Auto => DeviceChoice::Auto,
+            Device::Cpu => DeviceChoice::Cpu(None),
+            Device::Gpu => DeviceChoice::Gpu(None),
+            Device::GpuNamed(name) => DeviceChoice::Gpu(Some(name.clone())),
+        }
+    }
 }
 
 /// A device that was opened.
@@ -52,35 +63,14 @@ impl OpenedDevice {
         }
     }
 
-    /// Opens the device that searches texts for patterns. [`Device::Auto`] is the CPU if it is faster for these
-    /// patterns.
-    pub fn for_search(
-        device: &Device,
-        patterns: &[Vec<u8>],
-        wanted: &HitOptions,
-    ) -> Result<OpenedDevice, EngineError> {
-        match device {
-            Device::Auto if cpu_is_faster(patterns, wanted) => Ok(OpenedDevice::Cpu(InstructionSet::best())),
-            device => OpenedDevice::open(device),
-        }
-    }
-
-    /// The CPU, if this is a GPU of [`Device::Auto`] and the CPU is faster for these patterns.
-    pub fn cpu_for_search(&self, patterns: &[Vec<u8>], wanted: &HitOptions) -> Option<OpenedDevice> {
-        let is_replaced = match self {
-            OpenedDevice::Cpu(_) => false,
-            #[cfg(feature = "gpu")]
-            OpenedDevice::Gpu(gpu) => gpu.may_fall_back,
-        };
-        (is_replaced && cpu_is_faster(patterns, wanted)).then(|| OpenedDevice::Cpu(InstructionSet::best()))
-    }
-
-    /// The search that starts at PAMs, if it costs less than a scan on this device.
-    pub fn sites(&self, wanted: &HitOptions, patterns: &[Vec<u8>]) -> Option<PamSites> {
+    /// The choice that leads to this device, by its kind.
+    pub fn choice(&self) -> DeviceChoice {
         match self {
-            OpenedDevice::Cpu(set) => PamSites::new(*set, wanted, patterns, None),
+            OpenedDevice::Cpu(_) => DeviceChoice::Cpu(None),
             #[cfg(feature = "gpu")]
-            OpenedDevice::Gpu(_) => None,
+            OpenedDevice::Gpu(gpu) if gpu.may_fall_back => DeviceChoice::Auto,
+            #[cfg(feature = "gpu")]
+            OpenedDevice::Gpu(_) => DeviceChoice::Gpu(None),
         }
     }
 
@@ -131,15 +121,6 @@ impl OpenedDevice {
             OpenedDevice::Gpu(gpu) => gpu.engine(),
         }
     }
-}
-
-/// Whether the CPU finds these patterns by lookup or from their PAMs faster than a GPU scans.
-fn cpu_is_faster(patterns: &[Vec<u8>], wanted: &HitOptions) -> bool {
-    let from_pams = || {
-        let sites = PamSites::new(InstructionSet::best(), wanted, patterns, None);
-        sites.is_some_and(|sites| sites.need_no_device(rayon::current_num_threads()))
-    };
-    exact::pays(patterns, &wanted.rule) || from_pams()
 }
 
 #[cfg(feature = "gpu")]

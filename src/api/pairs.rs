@@ -241,24 +241,6 @@ pub struct AlignPairs<'a, I> {
     answers: Answers<Option<Hit>>,
 }
 
-impl<I, Q, T> AlignPairs<'_, I>
-where
-    I: Iterator<Item = (Q, T)>,
-    Q: AsRef<[u8]>,
-    T: AsRef<[u8]>,
-{
-    /// Aligns the next pairs.
-    fn fill(&mut self) {
-        let (mut batch, mut taken) = (PairBatch::default(), Vec::new());
-        while taken.len() < PAIRS && batch.letters() < LETTERS {
-            let Some((query, target)) = self.pairs.next() else { break };
-            taken.push(self.aligner.take(query.as_ref(), target.as_ref(), &mut batch));
-        }
-        let found = if batch.targets.is_empty() { Ok(Vec::new()) } else { self.aligner.batch(batch) };
-        self.answers.add(taken, found);
-    }
-}
-
 impl<I, Q, T> Iterator for AlignPairs<'_, I>
 where
     I: Iterator<Item = (Q, T)>,
@@ -268,10 +250,15 @@ where
     type Item = Result<Option<Hit>>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.answers.are_needed() {
-            self.fill();
-        }
-        self.answers.next()
+        let AlignPairs { aligner, pairs, answers } = self;
+        answers.next(|| {
+            let (mut batch, mut taken) = (PairBatch::default(), Vec::new());
+            while taken.len() < PAIRS && batch.letters() < LETTERS {
+                let Some((query, target)) = pairs.next() else { break };
+                taken.push(aligner.take(query.as_ref(), target.as_ref(), &mut batch));
+            }
+            (taken, if batch.targets.is_empty() { Ok(Vec::new()) } else { aligner.batch(batch) })
+        })
     }
 }
 

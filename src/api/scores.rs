@@ -77,32 +77,6 @@ pub struct ScoreAll<'a, I> {
     answers: Answers<Vec<i32>>,
 }
 
-impl<I> ScoreAll<'_, I>
-where
-    I: Iterator,
-    I::Item: AsRef<[u8]>,
-{
-    /// Scores the next queries.
-    fn fill(&mut self) {
-        let (aligner, targets) = (self.aligner, self.targets);
-        let most = (PORTION / (targets.len().max(1) * aligner.strands.count() as usize)).max(1);
-        let (mut queries, mut taken) = (Sequences::default(), Vec::new());
-        while taken.len() < most {
-            let Some(query) = self.queries.next() else { break };
-            let letters = query.as_ref();
-            let can_score = aligner.can_score(letters, targets);
-            let is_taken = can_score.and_then(|()| aligner.take_for(letters, targets, &mut queries));
-            taken.push(is_taken.map(|()| true));
-        }
-        let scored = match targets.is_empty() {
-            true => Ok(vec![Vec::new(); queries.len() / aligner.strands.count() as usize]),
-            false if queries.is_empty() => Ok(Vec::new()),
-            false => aligner.scores(queries, targets),
-        };
-        self.answers.add(taken, scored);
-    }
-}
-
 impl<I> Iterator for ScoreAll<'_, I>
 where
     I: Iterator,
@@ -111,10 +85,24 @@ where
     type Item = Result<Vec<i32>>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.answers.are_needed() {
-            self.fill();
-        }
-        self.answers.next()
+        let ScoreAll { aligner, targets, queries: rest, answers } = self;
+        answers.next(|| {
+            let most = (PORTION / (targets.len().max(1) * aligner.strands.count() as usize)).max(1);
+            let (mut queries, mut taken) = (Sequences::default(), Vec::new());
+            while taken.len() < most {
+                let Some(query) = rest.next() else { break };
+                let letters = query.as_ref();
+                let can_score = aligner.can_score(letters, targets);
+                let is_taken = can_score.and_then(|()| aligner.take_for(letters, targets, &mut queries));
+                taken.push(is_taken.map(|()| true));
+            }
+            let scored = match targets.is_empty() {
+                true => Ok(vec![Vec::new(); queries.len() / aligner.strands.count() as usize]),
+                false if queries.is_empty() => Ok(Vec::new()),
+                false => aligner.scores(queries, targets),
+            };
+            (taken, scored)
+        })
     }
 }
 

@@ -3,23 +3,23 @@
 use super::answers::Answers;
 use super::device::OpenedDevice;
 use super::{Aligner, AmpliconSearcher, Cigar, Device, PrimerPairs, Targets, targets};
-use crate::patterns::search::batch::{BatchRules, TextBatch, TextHandle};
-use crate::patterns::search::driver::{Driver, HitReceiver, SearchState, oriented};
+use crate::engine::cpu::simd::InstructionSet;
+use crate::patterns::search::EndScan;
+use crate::patterns::search::batch::{ActiveText, SearchedText, TextBatch};
+use crate::patterns::search::circle::Circle;
+use crate::patterns::search::driver::{Driver, HitReceiver, SearchState};
 use crate::patterns::search::hits::{HitOptions, PatternHit};
-use crate::patterns::search::pam::{Pam, PamSide};
 use crate::patterns::search::pattern::SearchPattern;
-use crate::patterns::search::rates::Rate;
-use crate::patterns::search::{EndScan, MatchRule};
+use crate::patterns::search::plan::SearchWork;
 use crate::terms::alignment::{Strand, Strands};
 use crate::terms::alphabet::Alphabet;
 use crate::terms::casts::whole_u32;
 use crate::terms::error::{Error, Result};
-use crate::terms::options::MOST_PAM_LETTERS;
-use crate::terms::options::{EditLimits, MOST_LIMITED};
+use crate::terms::options::{HitChoice, MaxEdits, PamChoice, PamSide, Rate};
 use std::iter::Fuse;
 use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
 /// Maximum number of bases that are searched at once.
 const LETTERS: usize = 1 << 24;
@@ -32,17 +32,10 @@ const TEXTS: usize = 1 << 14;
 pub struct SearcherBuilder {
     patterns: Vec<(Arc<str>, Vec<u8>)>,
     device: Device,
-    max_edits: u32,
-    /// Edits for each base of a pattern, instead of `max_edits`.
-    rate: Option<f64>,
-    indels: bool,
-    /// Maximum numbers of insertions, of deletions, of substitutions, and of insertions and deletions together.
-    limits: [Option<u32>; 4],
-    pam: Option<(Vec<u8>, PamSide)>,
-    both_strands: bool,
-    every_end: bool,
-    best: bool,
-    first: bool,
+    hits: HitChoice,
+    /// A rate that is refused.
+    refused: Option<f64>,
+    circular: bool,
     stop: Option<Arc<AtomicBool>>,
 }
 
@@ -52,74 +45,89 @@ impl SearcherBuilder {
         SearcherBuilder { device, ..self }
     }
 
+    fn with(mut self, set: impl FnOnce(&mut HitChoice)) -> SearcherBuilder {
+        set(&mut self.hits);
+        self
+    }
+
     /// Maximum number of edits of a match: substitutions, insertions and deletions; 0 by default.
     pub fn max_edits(self, edits: u32) -> SearcherBuilder {
-        SearcherBuilder { max_edits: edits, ..self }
+        self.with(|hits| hits.max_edits = MaxEdits::Number(edits))
     }
 
     /// Sets the maximum number of edits of each pattern to `rate` times its length, rounded down, instead of
     /// [`SearcherBuilder::max_edits`]. `rate` is at least 0 and below 1, and is rounded to six decimals.
-    pub fn edits_by_rate(self, rate: f64) -> SearcherBuilder {
-        SearcherBuilder { rate: Some(rate), ..self }
+    pub fn edits_by_rate(mut self, rate: f64) -> SearcherBuilder {
+        let millionths = (rate * 1e6).round();
+        self.refused = (!(0.0..1e6).contains(&millionths)).then_some(rate);
+        self.with(|hits| hits.max_edits = MaxEdits::Rate(Rate { millionths: whole_u32(millionths) }))
     }
 
     /// Whether insertions and deletions are edits; true by default. Without them a match has the pattern's length
     /// (Hamming distance).
     pub fn indels(self, indels: bool) -> SearcherBuilder {
-        SearcherBuilder { indels, ..self }
+        self.with(|hits| hits.indels = indels)
     }
 
     /// Maximum number of insertions of a match: bases only in the pattern. By default the maximum number of edits.
-    pub fn max_insertions(mut self, most: u32) -> SearcherBuilder {
-        self.limits[0] = Some(most);
-        self
+    pub fn max_insertions(self, most: u32) -> SearcherBuilder {
+        self.with(|hits| hits.kinds[0] = Some(most))
     }
 
     /// Maximum number of deletions of a match: bases only in the text. By default the maximum number of edits.
-    pub fn max_deletions(mut self, most: u32) -> SearcherBuilder {
-        self.limits[1] = Some(most);
-        self
+    pub fn max_deletions(self, most: u32) -> SearcherBuilder {
+        self.with(|hits| hits.kinds[1] = Some(most))
     }
 
     /// Maximum number of substitutions of a match. By default the maximum number of edits.
-    pub fn max_substitutions(mut self, most: u32) -> SearcherBuilder {
-        self.limits[2] = Some(most);
-        self
+    pub fn max_substitutions(self, most: u32) -> SearcherBuilder {
+        self.with(|hits| hits.kinds[2] = Some(most))
     }
 
     /// Maximum number of insertions and deletions of a match in total. By default the maximum number of edits.
-    pub fn max_gaps(mut self, most: u32) -> SearcherBuilder {
-        self.limits[3] = Some(most);
-        self
+    pub fn max_gaps(self, most: u32) -> SearcherBuilder {
+        self.with(|hits| hits.kinds[3] = Some(most))
     }
 
     /// Requires a PAM: 1 to 32 IUPAC codes that must match without edits next to a match, on this side of the pattern.
     /// The PAM is not part of the match.
     pub fn pam(self, letters: impl AsRef<[u8]>, side: PamSide) -> SearcherBuilder {
-        SearcherBuilder { pam: Some((letters.as_ref().to_vec(), side)), ..self }
+        self.with(|hits| hits.pam = Some(PamChoice { letters: letters.as_ref().to_vec(), side }))
     }
 
     /// Whether the reverse complements of the patterns are searched, too; true by default.
     pub fn both_strands(self, both: bool) -> SearcherBuilder {
-        SearcherBuilder { both_strands: both, ..self }
+        self.with(|hits| hits.strands = Strands::of(both))
+    }
+
+    /// Searches this strand of the texts only: the patterns as given, or only their reverse complements.
+    pub fn strand(self, strand: Strand) -> SearcherBuilder {
+        self.with(|hits| hits.strands = Strands::only(strand))
     }
 
     /// Whether every end with few enough edits is a match. By default, an end is a match if it has no edits, or if its
     /// number of edits is a local minimum; of adjacent ends with equal numbers, only the leftmost is a match. A higher
     /// maximum of edits never loses a match.
     pub fn every_end(self, every: bool) -> SearcherBuilder {
-        SearcherBuilder { every_end: every, ..self }
+        self.with(|hits| hits.every_end = every)
     }
 
     /// Whether only matches with the fewest edits in their text are reported; false by default.
     pub fn best(self, best: bool) -> SearcherBuilder {
-        SearcherBuilder { best, ..self }
+        self.with(|hits| hits.best = best)
     }
 
     /// Whether only the first match of each text is reported; false by default. The rest of a text is not searched.
     /// With [`SearcherBuilder::best`], it is the first of the matches with the fewest edits.
     pub fn first(self, first: bool) -> SearcherBuilder {
-        SearcherBuilder { first, ..self }
+        self.with(|hits| hits.first = first)
+    }
+
+    /// Whether texts are circular, such as plasmids: their last base is followed by their first; false by default. A
+    /// match or amplicon across the origin ends after the length of its text. A match may be longer than its text, an
+    /// amplicon may not.
+    pub fn circular(self, circular: bool) -> SearcherBuilder {
+        SearcherBuilder { circular, ..self }
     }
 
     /// A flag that ends searches. Soon after it is set, they return [`crate::EngineError::Stopped`]. Another thread
@@ -148,81 +156,36 @@ impl SearcherBuilder {
     }
 
     fn build_on(self, opened: Option<&OpenedDevice>) -> Result<Searcher> {
+        if let Some(rate) = self.refused {
+            let text = format!("edits_by_rate({rate}): give a number of at least 0 and below 1");
+            return Err(Error::Usage(text));
+        }
         let patterns: Vec<SearchPattern> =
             self.patterns.iter().map(|(name, letters)| pattern(name, letters)).collect::<Result<_>>()?;
-        let longest = patterns.iter().map(|pattern| pattern.letters.len()).max().unwrap_or(0);
-        let oriented = oriented(&patterns, Strands::of(self.both_strands));
-        let wanted = self.wanted(longest)?.reaching(oriented.iter().map(Vec::len));
+        let device = opened.map_or_else(|| self.device.choice(), OpenedDevice::choice);
+        let (set, threads) = (InstructionSet::best(), rayon::current_num_threads());
+        let work = SearchWork { device: &device, set, threads, letters: None };
+        let mut driver = Driver::new(&patterns, &self.hits, &work)?;
         let own;
         let opened = match opened {
-            Some(opened) => match opened.cpu_for_search(&oriented, &wanted) {
-                Some(cpu) => {
-                    own = cpu;
-                    &own
-                }
-                None => opened,
-            },
+            _ if driver.plan.cpu.is_some() => {
+                own = OpenedDevice::Cpu(set);
+                &own
+            }
+            Some(opened) => opened,
             None => {
-                own = OpenedDevice::for_search(&self.device, &oriented, &wanted)?;
+                own = OpenedDevice::open(&self.device)?;
                 &own
             }
         };
-        let sites = opened.sites(&wanted, &oriented);
         let (scan, device) = opened.scanner();
-        let names = self.patterns.into_iter().map(|(name, _)| name).collect();
-        let driver = Driver::new(oriented, wanted, sites);
-        Ok(Searcher { core: Arc::new(Core { names, driver, scan, device }), stop: self.stop })
-    }
-
-    /// The settings of the search, if the longest pattern has `longest` bases.
-    fn wanted(&self, longest: usize) -> Result<HitOptions> {
-        let rate = self.rate.map(rate).transpose()?;
-        let max_edits = rate.map_or(self.max_edits, |rate| rate.edits_of(longest));
-        // The edits that a rate allows depend on the pattern.
-        let most = if rate.is_some() { u32::MAX } else { max_edits };
-        let limits = EditLimits::of_kinds(most, self.indels, self.limits);
-        if limits.is_some() && max_edits > MOST_LIMITED {
-            let asked = match self.rate {
-                Some(rate) => format!("edits_by_rate({rate}), which allows {max_edits} edits,"),
-                None => format!("max_edits({max_edits})"),
-            };
-            return Err(Error::Usage(format!(
-                "{asked} with a limit of one kind of edits: give at most {MOST_LIMITED}"
-            )));
+        if scan.is_on_device() {
+            driver.without_sites();
         }
-        Ok(HitOptions {
-            rule: MatchRule { max_edits, indels: self.indels },
-            rate,
-            limits,
-            pam: self.pam.as_ref().map(|(letters, side)| pam(letters, *side)).transpose()?,
-            every_end: self.every_end,
-            best: self.best,
-            first: self.first,
-            strands: Strands::of(self.both_strands),
-            before: 0,
-        })
+        let names = self.patterns.into_iter().map(|(name, _)| name).collect();
+        let core = Core { names, driver, scan, device, circular: self.circular };
+        Ok(Searcher { core: Arc::new(core), stop: self.stop })
     }
-}
-
-fn rate(rate: f64) -> Result<Rate> {
-    let millionths = (rate * 1e6).round();
-    if (0.0..1e6).contains(&millionths) {
-        return Ok(Rate { millionths: whole_u32(millionths) });
-    }
-    Err(Error::Usage(format!("edits_by_rate({rate}): give a number of at least 0 and below 1")))
-}
-
-fn pam(letters: &[u8], side: PamSide) -> Result<Pam> {
-    let refused = |text: String| Error::Usage(format!("PAM: {text}"));
-    if !(1..=MOST_PAM_LETTERS).contains(&letters.len()) {
-        return Err(refused(format!("it has {} letters; give 1 to {MOST_PAM_LETTERS}", letters.len())));
-    }
-    Pam::new(letters, side).map_err(|place| {
-        refused(format!(
-            "'{}' at position {place} is not an IUPAC code of DNA",
-            letters[place].escape_ascii()
-        ))
-    })
 }
 
 fn pattern(name: &str, letters: &[u8]) -> Result<SearchPattern> {
@@ -269,6 +232,7 @@ pub(super) struct Core {
     pub driver: Driver,
     scan: Box<dyn EndScan + Send>,
     device: String,
+    circular: bool,
 }
 
 impl Searcher {
@@ -280,15 +244,9 @@ impl Searcher {
         SearcherBuilder {
             patterns: patterns.into_iter().map(own).collect(),
             device: Device::default(),
-            max_edits: 0,
-            rate: None,
-            indels: true,
-            limits: [None; 4],
-            pam: None,
-            both_strands: true,
-            every_end: false,
-            best: false,
-            first: false,
+            hits: HitChoice::default(),
+            refused: None,
+            circular: false,
             stop: None,
         }
     }
@@ -335,9 +293,7 @@ impl Searcher {
     /// # Errors
     /// [`Error::Usage`] if they are proteins; [`Error::Engine`] if the device fails and there is no fallback.
     pub fn search_targets(&self, targets: &Targets) -> Result<Vec<Vec<Match>>> {
-        let mut found = Matches::new(&self.core.names, targets.len());
-        self.search_all_targets(targets, &mut found)?;
-        Ok(found.matches)
+        targets.searched(|texts| self.search_codes(texts))
     }
 
     /// A searcher for amplicons, which joins two matches that face each other if their patterns are a pair. `lengths`
@@ -350,52 +306,48 @@ impl Searcher {
         AmpliconSearcher::new(self, pairs, lengths)
     }
 
-    /// Hands the hits of all targets to a receiver.
-    pub(super) fn search_all_targets<R>(&self, targets: &Targets, receiver: &mut R) -> Result<()>
-    where
-        R: for<'t> HitReceiver<&'t CodeText<'t>, Error = Error>,
-    {
-        if targets.alphabet() != Alphabet::Dna {
-            return Err(Error::Usage(
-                "patterns are searched in DNA, but the targets are protein".to_string(),
-            ));
-        }
-        targets.sequences.prove_all()?;
-        self.search_codes(targets.sequences.iter(), receiver)?;
-        targets.check()
+    /// The matches in texts, as codes.
+    fn search_codes(&self, texts: &[&[u8]]) -> Result<Vec<Vec<Match>>> {
+        let mut found = Matches { names: &self.core.names, matches: vec![Vec::new(); texts.len()] };
+        self.give_codes(texts, &mut found)?;
+        Ok(found.matches)
     }
 
     /// Hands the hits of texts, as codes, to a receiver.
-    pub(super) fn search_codes<'c, R>(
-        &self,
-        texts: impl Iterator<Item = &'c [u8]>,
-        receiver: &mut R,
-    ) -> Result<()>
+    pub(super) fn give_codes<R>(&self, texts: &[&[u8]], receiver: &mut R) -> Result<()>
     where
-        R: for<'t> HitReceiver<&'t CodeText<'t>, Error = Error>,
+        R: for<'t> HitReceiver<CodeText<'t>, Error = Error>,
     {
-        let text = |(place, codes)| CodeText { place, codes, is_done: AtomicBool::new(false) };
-        let texts: Vec<CodeText> = texts.enumerate().map(text).collect();
-        let Core { driver, scan, .. } = &*self.core;
-        let rules = BatchRules { letters: LETTERS, first: driver.wanted.first };
-        let (mut batch, mut state) = (TextBatch::default(), SearchState::until(self.stop.clone()));
+        let Core { driver, scan, circular, .. } = &*self.core;
+        let letters = texts.iter().map(|codes| codes.len() as u64).sum();
+        let (mut batch, mut state) =
+            (TextBatch::default(), SearchState::new(Some(letters), self.stop.clone()));
         let mut search = |batch| {
             driver.search(&**scan, batch, &mut state, receiver)?;
             Ok::<bool, Error>(true)
         };
-        for text in &texts {
-            rules.lay(&driver.layout, &text, &mut batch, |_| Ok(()), &mut search)?;
+        for (place, &codes) in texts.iter().enumerate() {
+            let circle = circular.then(|| Circle::unrolled(codes, &driver.wanted)).flatten();
+            let text = ActiveText::new(CodeText { place, codes, circle });
+            driver.lay(&text, &mut batch, |_| Ok(()), &mut search)?;
         }
         search(batch)?;
         Ok(())
     }
+}
 
-    /// Reads the next texts of an iterator: the codes of those that are DNA, and for each text whether it is.
-    pub(super) fn take<I>(texts: &mut I) -> (Vec<Vec<u8>>, Vec<Result<bool>>)
-    where
-        I: Iterator,
-        I::Item: AsRef<[u8]>,
-    {
+/// The next answer of an iterator over texts. If none is ready, the next texts are searched.
+pub(super) fn next_answer<I, T: Default>(
+    texts: &mut I,
+    answers: &mut Answers<T>,
+    search: impl FnOnce(&[&[u8]]) -> Result<Vec<T>>,
+) -> Option<Result<T>>
+where
+    I: Iterator,
+    I::Item: AsRef<[u8]>,
+{
+    answers.next(|| {
+        // The codes of the texts that are DNA, and for each text whether it is.
         let (mut all, mut taken, mut letters) = (Vec::new(), Vec::new(), 0);
         while taken.len() < TEXTS && letters < LETTERS {
             let Some(text) = texts.next() else { break };
@@ -409,8 +361,8 @@ impl Searcher {
                 Err(problem) => taken.push(Err(Error::Usage(format!("text: {problem}")))),
             }
         }
-        (all, taken)
-    }
+        (taken, search(&all.iter().map(Vec::as_slice).collect::<Vec<_>>()))
+    })
 }
 
 impl std::fmt::Debug for Searcher {
@@ -429,20 +381,17 @@ pub struct CodeText<'a> {
     /// Number of the text among those of the call, from 0.
     pub place: usize,
     codes: &'a [u8],
-    is_done: AtomicBool,
+    /// The unrolled codes if the text is circular.
+    circle: Option<(Circle, Vec<u8>)>,
 }
 
-impl TextHandle for &CodeText<'_> {
+impl SearchedText for CodeText<'_> {
     fn codes(&self) -> &[u8] {
-        self.codes
+        self.circle.as_ref().map_or(self.codes, |(_, unrolled)| unrolled)
     }
 
-    fn is_done(&self) -> bool {
-        self.is_done.load(Ordering::Relaxed)
-    }
-
-    fn set_done(&self) {
-        self.is_done.store(true, Ordering::Relaxed);
+    fn circle(&self) -> Option<Circle> {
+        self.circle.as_ref().map(|(circle, _)| *circle)
     }
 }
 
@@ -452,22 +401,16 @@ struct Matches<'a> {
     matches: Vec<Vec<Match>>,
 }
 
-impl<'a> Matches<'a> {
-    fn new(names: &'a [Arc<str>], texts: usize) -> Matches<'a> {
-        Matches { names, matches: vec![Vec::new(); texts] }
-    }
-}
-
-impl<'t> HitReceiver<&'t CodeText<'t>> for Matches<'_> {
+impl HitReceiver<CodeText<'_>> for Matches<'_> {
     type Error = Error;
 
-    fn hits(&mut self, text: &&'t CodeText<'t>, hits: Vec<PatternHit>) -> Result<()> {
+    fn hits(&mut self, text: &Arc<ActiveText<CodeText>>, hits: Vec<PatternHit>) -> Result<()> {
         let of_hit = |hit: PatternHit| Match { name: Arc::clone(&self.names[hit.pattern as usize]), hit };
         self.matches[text.place].extend(hits.into_iter().map(of_hit));
         Ok(())
     }
 
-    fn end(&mut self, _: &&'t CodeText<'t>, _: u64) -> Result<()> {
+    fn end(&mut self, _: &Arc<ActiveText<CodeText>>, _: u64) -> Result<()> {
         Ok(())
     }
 }
@@ -481,20 +424,6 @@ pub struct SearchAll<'a, I> {
     answers: Answers<Vec<Match>>,
 }
 
-impl<I> SearchAll<'_, I>
-where
-    I: Iterator,
-    I::Item: AsRef<[u8]>,
-{
-    /// Searches the next texts.
-    fn fill(&mut self) {
-        let (texts, taken) = Searcher::take(&mut self.texts);
-        let mut found = Matches::new(&self.searcher.core.names, texts.len());
-        let done = self.searcher.search_codes(texts.iter().map(Vec::as_slice), &mut found);
-        self.answers.add(taken, done.map(|()| found.matches));
-    }
-}
-
 impl<I> Iterator for SearchAll<'_, I>
 where
     I: Iterator,
@@ -503,10 +432,7 @@ where
     type Item = Result<Vec<Match>>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.answers.are_needed() {
-            self.fill();
-        }
-        self.answers.next()
+        next_answer(&mut self.texts, &mut self.answers, |texts| self.searcher.search_codes(texts))
     }
 }
 
@@ -528,7 +454,7 @@ impl Match {
         &self.name
     }
 
-    /// Range of the match in the text, 0-based and half-open.
+    /// Range of the match in the text, 0-based and half-open. It may end after a circular text.
     pub fn range(&self) -> Range<usize> {
         self.hit.start..self.hit.end
     }
@@ -562,21 +488,12 @@ impl Match {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// Bases of a linear congruential generator.
-    fn letters(len: usize) -> Vec<u8> {
-        let mut state = 17u64;
-        let mut next = || {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            b"ACGT"[(state >> 62) as usize]
-        };
-        (0..len).map(|_| next()).collect()
-    }
+    use crate::terms::random::Random;
 
     /// A search for guides next to a PAM starts at the PAMs. It finds the same as a scan.
     #[test]
     fn sites_find_what_a_sweep_finds() {
-        let text = letters(200_000);
+        let text = Random::new(17).letters(200_000, b"ACGT");
         let guides = || (0..300).map(|number| (number.to_string(), &text[number * 600..number * 600 + 20]));
         let asks: [fn(SearcherBuilder) -> SearcherBuilder; 4] = [
             |builder| builder.max_edits(3),
@@ -587,7 +504,7 @@ mod tests {
         for ask in asks {
             let builder = Searcher::builder(guides()).device(Device::Cpu).pam("NGG", PamSide::Three);
             let mut searcher = ask(builder).build().unwrap();
-            assert!(searcher.core.driver.sites().is_some());
+            assert!(searcher.core.driver.plan.sites.is_some());
             let found = searcher.search(&text).unwrap();
             Arc::get_mut(&mut searcher.core).unwrap().driver.without_sites();
             assert_eq!(found, searcher.search(&text).unwrap());

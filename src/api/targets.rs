@@ -170,6 +170,19 @@ impl Targets {
         Some(codes.iter().map(letter).collect())
     }
 
+    /// The answer of a search in these targets, as codes.
+    pub(super) fn searched<T>(&self, search: impl FnOnce(&[&[u8]]) -> Result<T>) -> Result<T> {
+        if self.alphabet != Alphabet::Dna {
+            return Err(Error::Usage(
+                "patterns are searched in DNA, but the targets are protein".to_string(),
+            ));
+        }
+        self.sequences.prove_all()?;
+        let answer = search(&self.sequences.iter().collect::<Vec<_>>())?;
+        self.check()?;
+        Ok(answer)
+    }
+
     /// Returns the fault of the file that holds the sequences, if there is one.
     pub(super) fn check(&self) -> Result<()> {
         self.sequences.fault().map_or(Ok(()), Err)

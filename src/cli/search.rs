@@ -7,12 +7,12 @@ mod output;
 use super::circular::SearchCircularFlags;
 use super::paths::{check_about, check_output, check_stdin};
 use super::ranked::page;
-use super::values::EditLimit;
 use super::{AgainFlag, InputFlags, ThreadsFlag, usage, values};
 use crate::terms::alignment::Strands;
 use crate::terms::alphabet::Alphabet;
 use crate::terms::options::{
-    AmpliconChoice, DeviceChoice, EditLimits, MOST_LIMITED, PamChoice, PatternSource, SearchOptions, Share,
+    AmpliconChoice, DeviceChoice, HitChoice, MaxEdits, PamChoice, PamSide, PatternSource, Rate,
+    SearchOptions, Share,
 };
 use amplicons::SearchAmpliconFlags;
 use clap::error::ErrorKind;
@@ -72,7 +72,7 @@ struct SearchEditFlags {
         allow_negative_numbers = true,
         value_parser = values::edit_limit
     )]
-    max_edits: EditLimit,
+    max_edits: MaxEdits,
     /// Set -k of each pattern to R x its length, rounded down
     #[arg(
         long,
@@ -299,7 +299,6 @@ impl SearchArguments {
         let format = output.format();
         let full_names = output.name == SearchNameChoice::Full;
         let circular = circular.resolve();
-        let limits = edits.limits()?;
         let summary = output.summary.clone();
         let (columns, as_pattern) = output.shown(format, pam.pam.is_some())?;
         let choice = amplicons.as_ref();
@@ -311,25 +310,27 @@ impl SearchArguments {
             ("--untrimmed-mates-output", mates.and_then(|mates| mates.untrimmed.as_deref())),
         ];
         check_about(&written, input_files(&patterns, sides, &texts), (output.output.as_deref(), false))?;
-        let in_front = pam.pam_side == "5";
-        let pam = pam.pam.map(|letters| PamChoice { letters, in_front });
+        let side = if pam.pam_side == "5" { PamSide::Five } else { PamSide::Three };
+        let pam = pam.pam.map(|letters| PamChoice { letters: letters.into_bytes(), side });
         let page = page(output.output.as_deref().is_some_and(|path| path != Path::new("-")));
         Ok(SearchOptions {
             patterns,
             texts,
             circular,
             output: output.output.filter(|path| path != Path::new("-")),
-            max_edits: edits.number(),
-            edits_by_rate: edits.rate(),
-            indels: !edits.no_indels,
-            limits,
-            pam,
+            hits: HitChoice {
+                max_edits: edits.max_edits(),
+                indels: !edits.no_indels,
+                kinds: [edits.max_insertions, edits.max_deletions, edits.max_substitutions, edits.max_gaps],
+                pam,
+                strands: hits.strands(),
+                every_end: hits.all,
+                best: hits.best,
+                // Texts without a hit need no second hit.
+                first: hits.first || hits.invert_match,
+            },
             removes_gaps: reading.remove_gaps,
             amplicons,
-            strands: hits.strands(),
-            every_end: hits.all,
-            best: hits.best,
-            first: hits.first,
             invert: hits.invert_match,
             format,
             columns,
@@ -348,37 +349,8 @@ impl SearchArguments {
 }
 
 impl SearchEditFlags {
-    /// The number of edits; 0 if there is a rate.
-    fn number(&self) -> u32 {
-        match self.max_edits {
-            EditLimit::Number(number) => number,
-            EditLimit::Rate(_) => 0,
-        }
-    }
-
-    /// Edits for each base of a pattern, in millionths, if there is a rate.
-    fn rate(&self) -> Option<u32> {
-        match self.max_edits {
-            EditLimit::Number(_) => self.edits_by_rate,
-            EditLimit::Rate(millionths) => Some(millionths),
-        }
-    }
-
-    /// The limits of each kind of edit, if one of them is stricter than -k.
-    fn limits(&self) -> Result<Option<EditLimits>, clap::Error> {
-        // The edits that a rate allows depend on the patterns.
-        let has_rate = self.rate().is_some();
-        let most = if has_rate { u32::MAX } else { self.number() };
-        let kinds = [self.max_insertions, self.max_deletions, self.max_substitutions, self.max_gaps];
-        let limits = EditLimits::of_kinds(most, !self.no_indels, kinds);
-        if limits.is_some() && most > MOST_LIMITED && !has_rate {
-            let text = format!(
-                "--max-insertions, --max-deletions, --max-substitutions and --max-gaps need a -k of at most \
-                 {MOST_LIMITED}; reduce -k"
-            );
-            return Err(usage(ErrorKind::ValueValidation, text));
-        }
-        Ok(limits)
+    fn max_edits(&self) -> MaxEdits {
+        self.edits_by_rate.map_or(self.max_edits, |millionths| MaxEdits::Rate(Rate { millionths }))
     }
 }
 

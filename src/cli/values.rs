@@ -7,8 +7,8 @@ use crate::terms::alphabet::Alphabet;
 use crate::terms::casts::to_i32;
 use crate::terms::insert::{InsertSize, MOST_INSERT, Orientation};
 use crate::terms::options::{
-    Column, DeviceChoice, DevicesChoice, IdentityDefinition, MOST_PAM_LETTERS, PerPiece, SampledKmers,
-    SearchColumn, Share,
+    Column, DeviceChoice, DevicesChoice, IdentityDefinition, MOST_PAM_LETTERS, MaxEdits, PerPiece, Rate,
+    SampledKmers, SearchColumn, Share,
 };
 use crate::terms::scoring::{AlignmentMode, MAX_SCORE};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -223,23 +223,18 @@ pub fn grep_device(text: &str) -> Result<DeviceChoice, String> {
     }
 }
 
-/// The limit on the edits of a search: for all patterns, or by their length.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EditLimit {
-    Number(u32),
-    /// Edits per base of a pattern, in millionths.
-    Rate(u32),
-}
-
 /// A number of edits, or a percentage of the length of a pattern.
-pub fn edit_limit(text: &str) -> Result<EditLimit, String> {
+pub fn edit_limit(text: &str) -> Result<MaxEdits, String> {
     match text.strip_suffix('%') {
-        Some(percent) => below_one(percent, 4).map(EditLimit::Rate).ok_or_else(|| {
-            "give a rate of at least 0% and below 100%, with at most four decimals, such as 10%".to_string()
-        }),
+        Some(percent) => {
+            below_one(percent, 4).map(|millionths| MaxEdits::Rate(Rate { millionths })).ok_or_else(|| {
+                "give a rate of at least 0% and below 100%, with at most four decimals, such as 10%"
+                    .to_string()
+            })
+        }
         None => text
             .parse()
-            .map(EditLimit::Number)
+            .map(MaxEdits::Number)
             .map_err(|_| "give a whole number of 0 or more, such as 2, or a rate, such as 10%".to_string()),
     }
 }

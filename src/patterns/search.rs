@@ -34,6 +34,7 @@
 //! - [`amplicons`] joins hits that face each other.
 //! - [`hits`] chooses ends, and [`align`] traces an end back to its start; [`limits`] does so if the numbers of single
 //!   kinds of edits are limited.
+//! - [`plan`] decides which of these find the hits, and how callers' limits become those of each pattern.
 //! - [`driver`] runs all of this for the command and the library, with texts in [`batch`]es.
 
 use crate::terms::error::EngineError;
@@ -58,6 +59,7 @@ pub mod pam;
 pub mod pattern;
 pub mod pieces;
 pub mod plain;
+pub mod plan;
 pub mod rates;
 pub mod room;
 pub mod sites;

@@ -9,7 +9,7 @@ use crate::engine::cpu::Cpu;
 use crate::engine::cpu::simd::InstructionSet;
 use crate::engine::gpu::{Card, Gpu, card_is_granted};
 use crate::engine::plain::Plain;
-use crate::engine::{Engine, Guarded};
+use crate::engine::{Engine, GPU_START_MS, Guarded};
 use crate::patterns::scan::diagonals::CardDiagonals;
 use crate::patterns::search::finder::PatternFinder;
 use crate::patterns::search::gpu::{GpuScan, OnCard};
@@ -52,8 +52,6 @@ const SIDE_BY_SIDE_COLUMNS: u64 = 1 << 27;
 /// Maximum number of pairs that all workers together score in one round, unless one query of each worker has more.
 const SCORED_PAIRS: usize = 3 << 20;
 
-/// Time to open a GPU: 0.22 to 0.4 s on an H200.
-pub const GPU_START_MS: u64 = 300;
 /// Cells per second of a thread, for each byte of its vectors: 9.6e9 with 64 bytes, where scores alone reach 18e9. With
 /// pairs, all hits have CIGARs, and the rate is 7e9 (docs/benchmarks.md).
 const CELLS_PER_VECTOR_BYTE: u64 = 150_000_000;

@@ -1,7 +1,6 @@
 //! `swalign search`: one thread reads texts and concatenates them. The calling thread searches them
 //! ([`crate::patterns::search::driver`]) and writes the hits in the order of the texts.
 
-mod active;
 mod amplicons;
 mod circles;
 mod counts;
@@ -16,23 +15,19 @@ mod write;
 
 use super::receipts::{self, ReceiptRun};
 use super::report::warn;
-use super::scanner::{self, SearchWork};
+use super::scanner;
 use super::threads::{set_threads, start};
 use super::{Reporter, Stage, estimate};
 use crate::input::reader::{FileState, Slice, slices};
 use crate::output::writer::Output;
 use crate::output::writer::hits::{AmpliconLines, HitLines, HitStyle, sam_header};
 use crate::output::writer::output::CompanionFiles;
+use crate::patterns::search::EndScan;
 use crate::patterns::search::amplicons::PatternPairs;
-use crate::patterns::search::batch::BatchRules;
-use crate::patterns::search::driver::{Driver, oriented};
-use crate::patterns::search::exact;
-use crate::patterns::search::hits::HitOptions;
+use crate::patterns::search::driver::Driver;
 use crate::patterns::search::pattern::SearchPattern;
-use crate::patterns::search::rates::Rate;
-use crate::patterns::search::{EndScan, MatchRule};
-use crate::terms::error::Result;
-use crate::terms::options::{DeviceChoice, SearchFormat, SearchOptions};
+use crate::terms::error::{Error, Result};
+use crate::terms::options::{SearchFormat, SearchOptions};
 use counts::PatternCounts;
 use outputs::SearchOutputs;
 use std::sync::atomic::AtomicU64;
@@ -41,15 +36,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 use texts::SearchedRange;
-
-/// Bases of a batch per thread, and minimum and maximum of any batch.
-const LETTERS: usize = 1 << 22;
-const LEAST_LETTERS: usize = 1 << 24;
-const MOST_LETTERS: usize = 1 << 27;
-/// Maximum number of bases times patterns of a batch, unless the patterns are looked up or the batch would be shorter
-/// than [`SHORTEST`].
-const WORK: usize = 1 << 36;
-const SHORTEST: usize = 1 << 19;
 
 /// Summary of a search.
 #[derive(Clone, Copy, Debug, Default)]
@@ -77,7 +63,8 @@ struct SearchRun<'a> {
     reporter: &'a dyn Reporter,
     patterns: Vec<SearchPattern>,
     driver: Driver,
-    batches: BatchRules,
+    /// Approximate number of bases of all texts, if known.
+    letters: Option<u64>,
     /// Pairs of patterns whose hits are joined, if requested.
     pairs: Option<PatternPairs>,
     /// The slice of each file that is searched. `None` for whole files.
@@ -153,76 +140,45 @@ impl<'a> SearchRun<'a> {
     fn new(options: &'a SearchOptions, reporter: &'a dyn Reporter) -> Result<SearchRun<'a>> {
         let (patterns, warnings) = patterns::read(options)?;
         warn(reporter, warnings);
-        let oriented = oriented(&patterns, options.strands);
         if options.part.is_some() && options.format == SearchFormat::Sam {
             patterns::check_names(&patterns)?;
         }
-        let rate = options.edits_by_rate.map(|millionths| Rate { millionths });
-        let longest = patterns.iter().map(|pattern| pattern.letters.len()).max().unwrap_or(0);
-        let max_edits = rate.map_or(options.max_edits, |rate| rate.edits_of(longest));
-        let rule = MatchRule { max_edits, indels: options.indels };
-        patterns::check_edits(options, &rule)?;
-        let pam = options.pam.as_ref().map(patterns::pam).transpose()?;
-        let wanted = HitOptions {
-            rule,
-            rate,
-            limits: options.limits,
-            pam,
-            every_end: options.every_end,
-            best: options.best,
-            first: options.first || options.invert,
-            strands: options.strands,
-            before: 0,
-        }
-        .reaching(patterns.iter().map(|pattern| pattern.letters.len()));
-        let sites = scanner::sites(options, &wanted, &oriented)?;
-        let letters = (LETTERS * options.threads).clamp(LEAST_LETTERS, MOST_LETTERS);
-        let swept = match options.device {
-            DeviceChoice::Plain => oriented.len().max(1),
-            _ if sites.is_some() => 1,
-            DeviceChoice::Gpu(_) if exact::words_pay(&oriented, &rule) => 1,
-            DeviceChoice::Cpu(_) | DeviceChoice::Auto if exact::pays(&oriented, &rule) => 1,
-            _ => oriented.len().max(1),
-        };
-        let batches = BatchRules { letters: letters.min((WORK / swept).max(SHORTEST)), first: wanted.first };
+        let work = scanner::work(options)?;
+        let driver = Driver::new(&patterns, &options.hits, &work).map_err(|error| match error {
+            Error::Usage(text) => Error::Usage(format!("-k with --max-gaps or the like: {text}")),
+            other => other,
+        })?;
+        patterns::check_edits(options, &driver.wanted.rule)?;
         let slices = options.part.map(|share| slices(&options.texts, share)).transpose()?;
         let slices = slices.map(|slices| slices.into_iter().map(|(slice, _)| slice).collect());
-        let stretches = Mutex::default();
         let given = |choice| amplicons::pairs(choice, &options.patterns, &patterns, reporter);
         let pairs = options.amplicons.as_ref().map(given).transpose()?;
-        warn(reporter, patterns::everywhere(&patterns, &wanted));
-        let driver = Driver::new(oriented, wanted, sites);
+        warn(reporter, patterns::everywhere(&patterns, &driver.wanted));
         Ok(SearchRun {
             options,
             reporter,
             patterns,
             driver,
-            batches,
+            letters: work.letters,
             pairs,
             slices,
             first_pass: Vec::new(),
-            stretches,
+            stretches: Mutex::default(),
             searched: Arc::default(),
         })
     }
 
-    /// Chooses between a scan and the search from PAMs. Returns the scan if it had to be opened for the choice.
+    /// Opens the scan, if the choice between a scan and the search from PAMs depends on it.
     fn choose(&mut self) -> Result<Option<Box<dyn EndScan>>> {
-        let sites = self.driver.sites().filter(|sites| !scanner::needs_no_device(self.options, sites));
-        let opened = sites.map(|_| self.open()).transpose()?;
+        let opened = self.driver.plan.needs_device(&self.options.device).then(|| self.open()).transpose()?;
         if opened.as_ref().is_some_and(|scan| scan.is_on_device()) {
             self.driver.without_sites();
         }
         Ok(opened)
     }
 
-    /// Opens the scan.
     fn open(&self) -> Result<Box<dyn EndScan>> {
-        let Driver { oriented, wanted, .. } = &self.driver;
-        let from_pams =
-            self.driver.sites().is_some_and(|sites| scanner::needs_no_device(self.options, sites));
-        let work = SearchWork { patterns: oriented, rule: &wanted.rule, from_pams };
-        Ok(scanner::open(self.options, &work, self.reporter)?)
+        Ok(scanner::open(self.options, &self.driver.plan, self.reporter)?)
     }
 
     /// Style of the hits in the output.

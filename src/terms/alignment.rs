@@ -34,6 +34,13 @@ impl Strands {
         if is_both { Strands::Both } else { Strands::Plus }
     }
 
+    pub fn only(strand: Strand) -> Strands {
+        match strand {
+            Strand::Forward => Strands::Plus,
+            Strand::Reverse => Strands::Minus,
+        }
+    }
+
     /// Orientations of each query, in the order of hits.
     pub fn orientations(self) -> &'static [Strand] {
         match self {

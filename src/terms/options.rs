@@ -29,8 +29,8 @@ pub use scoring::{
     default_split_score, short_score,
 };
 pub use search::{
-    AmpliconChoice, EditLimits, MOST_LIMITED, MOST_PAM_LETTERS, MateFiles, PairSource, PamChoice,
-    PatternSource, SearchFormat, SearchOptions,
+    AmpliconChoice, EditLimits, HitChoice, MOST_PAM_LETTERS, MateFiles, MaxEdits, PairSource, PamChoice,
+    PamSide, PatternSource, Rate, SearchFormat, SearchOptions,
 };
 pub use search_columns::SearchColumn;
 

@@ -48,6 +48,16 @@ pub fn run_here(args: &[&str]) -> Outcome {
     run(&repository(), args)
 }
 
+/// Runs `swalign LINE` in the root of the repository. Spaces separate the arguments.
+pub fn line_here(line: &str) -> Outcome {
+    run_here(&words(line))
+}
+
+/// The arguments of a line.
+pub fn words(line: &str) -> Vec<&str> {
+    line.split_whitespace().collect()
+}
+
 /// Runs a prepared command to its end.
 pub fn finish(command: &mut Command) -> Outcome {
     let args: Vec<_> = command.get_args().map(|arg| arg.to_string_lossy().into_owned()).collect();

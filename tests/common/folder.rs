@@ -1,6 +1,6 @@
 //! A temporary folder of files, in which the command runs.
 
-use super::command::{Outcome, run};
+use super::command::{Outcome, run, words};
 use super::data;
 use std::collections::BTreeMap;
 use std::fs;
@@ -70,6 +70,31 @@ impl Folder {
     /// Runs `swalign ARGS` in the folder.
     pub fn run(&self, args: &[&str]) -> Outcome {
         run(self.path(), args)
+    }
+
+    /// Runs `swalign LINE` in the folder. Spaces separate the arguments.
+    pub fn line(&self, line: &str) -> Outcome {
+        self.run(&words(line))
+    }
+
+    /// [`Folder::refused`] for the arguments of a line.
+    #[track_caller]
+    pub fn line_refused(&self, line: &str, code: i32, nouns: &[&str]) {
+        self.refused(&words(line), code, nouns);
+    }
+
+    /// Runs `swalign LINE` for each of `count` parts of the input that the option `kind` divides, and returns the merged
+    /// parts.
+    #[track_caller]
+    pub fn merged(&self, line: &str, kind: &str, count: usize, extension: &str) -> Vec<u8> {
+        let part = |number| {
+            let name = format!("{number}.{extension}");
+            self.line(&format!("{line} {kind} {number}/{count} -o {name}")).ended(0);
+            name
+        };
+        let parts = (1..=count).map(part).collect::<Vec<_>>().join(" ");
+        self.line(&format!("merge -q merged.{extension} {parts}")).ended(0);
+        self.read(&format!("merged.{extension}"))
     }
 
     /// Runs `swalign ARGS`, which must fail with `code`, name all `nouns`, write nothing to stdout and change no file.

@@ -1,10 +1,10 @@
 //! All against all: each two sequences are aligned once, with the same hits as a search of each against the whole file.
 
 use crate::common::folder::{Folder, folder};
-use crate::common::{command::run_here, random::Random};
+use crate::common::{command::line_here, random::Random, sam::without_pg};
 use std::collections::BTreeSet;
 
-const COLUMNS: [&str; 2] = ["--columns", "qseqid,sseqid,score,qstart,qend,sstart,send,cigar"];
+const COLUMNS: &str = "--columns qseqid,sseqid,score,qstart,qend,sstart,send,cigar";
 
 fn rows(bytes: Vec<u8>) -> Vec<Vec<String>> {
     let text = String::from_utf8(bytes).unwrap();
@@ -21,27 +21,27 @@ fn names(file: &str) -> Vec<String> {
 #[test]
 fn each_two_meet_once() {
     for (file, more) in [
-        ("data/uniprot_60.fa", &["--device", "cpu", "--min-score", "40", "--evalue", "1e9"][..]),
-        ("data/uniprot_60.fa", &["--mode", "global"]),
-        ("data/16s_20.fa", &["--device", "cpu"]),
-        ("data/16s_20.fa", &["--mode", "glocal", "--forward-only"]),
+        ("data/uniprot_60.fa", "--device cpu --min-score 40 --evalue 1e9"),
+        ("data/uniprot_60.fa", "--mode global"),
+        ("data/16s_20.fa", "--device cpu"),
+        ("data/16s_20.fa", "--mode glocal --forward-only"),
     ] {
         let names = names(file);
         let place = |name: &String| names.iter().position(|known| known == name).unwrap();
-        let mut found = rows(run_here(&[&["all", "-q"], more, &COLUMNS, &[file]].concat()).done());
+        let mut found = rows(line_here(&format!("all -q {more} {COLUMNS} {file}")).done());
         found.sort();
         // The hits of all sequences against the whole file, without those on earlier records.
-        let whole = ["-q", "--format", "tab", "--max-targets", "1000"];
-        let all = rows(run_here(&[&whole, more, &COLUMNS, &[file, file]].concat()).done());
+        let whole = format!("-q --format tab --max-targets 1000 {more} {COLUMNS} {file} {file}");
+        let all = rows(line_here(&whole).done());
         let mut expected: Vec<Vec<String>> =
             all.into_iter().filter(|row| place(&row[0]) < place(&row[1])).collect();
         // E-values, and with them the order, depend on the pair.
         expected.sort();
-        assert!(found == expected, "{file} {more:?}: {} and {}", found.len(), expected.len());
+        assert!(found == expected, "{file} {more}: {} and {}", found.len(), expected.len());
         let pairs: BTreeSet<(usize, usize)> =
             found.iter().map(|row| (place(&row[0]), place(&row[1]))).collect();
         assert_eq!(pairs.len(), found.len(), "one hit of each two");
-        if more.contains(&"global") {
+        if more.contains("global") {
             assert_eq!(pairs.len(), names.len() * (names.len() - 1) / 2);
         }
         assert!(found.len() > 20, "{file}: {}", found.len());
@@ -53,12 +53,12 @@ fn each_two_meet_once() {
 #[test]
 fn evalues_do_not_depend_on_the_order_of_records() {
     let folder = Folder::new();
-    let columns = ["--columns", "qseqid,sseqid,qlen,slen,score,evalue,bitscore"];
+    let columns = "--columns qseqid,sseqid,qlen,slen,score,evalue,bitscore";
     for (file, more) in [
-        ("uniprot_60.fa", &["--evalue", "1000"][..]),
-        ("uniprot_60.fa", &["--rank", "evalue"]),
-        ("uniprot_60.fa", &["--matrix", "BLOSUM62", "--gap-open", "14", "--gap-extend", "2"]),
-        ("16s_20.fa", &["--forward-only"]),
+        ("uniprot_60.fa", "--evalue 1000"),
+        ("uniprot_60.fa", "--rank evalue"),
+        ("uniprot_60.fa", "--matrix BLOSUM62 --gap-open 14 --gap-extend 2"),
+        ("16s_20.fa", "--forward-only"),
     ] {
         let records = crate::common::text(&format!("data/{file}"));
         let turned: String = records
@@ -68,9 +68,9 @@ fn evalues_do_not_depend_on_the_order_of_records() {
             .collect();
         folder.write("one.fa", &records);
         folder.write("two.fa", &turned);
-        let list = |words: &[&str]| {
-            let args = ["-q", "--device", "cpu", "--format", "tab", "--max-targets", "1000"];
-            rows(folder.run(&[words, &args, &columns[..], more].concat()).done())
+        let list = |inputs: &str| {
+            let args = "-q --device cpu --format tab --max-targets 1000";
+            rows(folder.line(&format!("{inputs} {args} {columns} {more}")).done())
         };
         let unordered = |rows: &[Vec<String>]| -> BTreeSet<Vec<String>> {
             let turn = |row: &Vec<String>| match row[0] < row[1] {
@@ -79,14 +79,14 @@ fn evalues_do_not_depend_on_the_order_of_records() {
             };
             rows.iter().map(turn).collect()
         };
-        let found = list(&["all", "one.fa"]);
-        assert!(found.len() > 20, "{file} {more:?}: {}", found.len());
-        assert_eq!(unordered(&found), unordered(&list(&["all", "two.fa"])), "{file} {more:?}");
+        let found = list("all one.fa");
+        assert!(found.len() > 20, "{file} {more}: {}", found.len());
+        assert_eq!(unordered(&found), unordered(&list("all two.fa")), "{file} {more}");
         let shorter = |row: &&Vec<String>| row[2].parse::<u32>().unwrap() < row[3].parse().unwrap();
-        let search: Vec<Vec<String>> = list(&["one.fa", "one.fa"]).iter().filter(shorter).cloned().collect();
+        let search: Vec<Vec<String>> = list("one.fa one.fa").iter().filter(shorter).cloned().collect();
         let differ = |row: &&Vec<String>| row[2] != row[3];
         let of_all: Vec<Vec<String>> = found.iter().filter(differ).cloned().collect();
-        assert_eq!(unordered(&of_all), unordered(&search), "{file} {more:?}");
+        assert_eq!(unordered(&of_all), unordered(&search), "{file} {more}");
         for pair in found.windows(2).filter(|pair| pair[0][0] == pair[1][0]) {
             let [one, other] = [0, 1].map(|at| pair[at][5].parse::<f64>().unwrap());
             assert!(one <= other, "{pair:?}");
@@ -99,40 +99,17 @@ fn however_it_is_computed_the_bytes_are_the_same() {
     let folder = Folder::new();
     folder.copy_data("uniprot_60.fa", "p.fa");
     for name in ["tsv", "json", "txt", "sam", "paf"] {
-        let output = |ways: &[&str]| {
-            let args = ["all", "-q", "--device", "cpu", "--evalue", "1", "-o"];
-            let file = format!("x.{name}");
-            folder.run(&[&args[..], &[&file], ways, &["p.fa"]].concat()).done();
-            folder
-                .text(&file)
-                .lines()
-                .filter(|line| !line.starts_with("@PG"))
-                .map(str::to_string)
-                .collect::<Vec<_>>()
+        let args = "all -q --device cpu --evalue 1 p.fa";
+        let output = |ways: &str| {
+            folder.line(&format!("{args} {ways} -o x.{name}")).ended(0);
+            without_pg(&folder.text(&format!("x.{name}")))
         };
-        let whole = output(&[]);
-        for ways in [&["-t", "1"][..], &["--batch", "7"]] {
-            assert!(output(ways) == whole, "{name}: {ways:?}");
+        let whole = output("");
+        for ways in ["-t 1", "--batch 7"] {
+            assert!(output(ways) == whole, "{name}: {ways}");
         }
-        let mut parts = Vec::new();
-        for share in ["1/3", "2/3", "3/3"] {
-            let part = format!("{}.{name}", &share[..1]);
-            folder
-                .run(&["all", "-q", "--device", "cpu", "--evalue", "1", "--part", share, "-o", &part, "p.fa"])
-                .done();
-            parts.push(part);
-        }
-        let joined = format!("joined.{name}");
-        let mut merge = vec!["merge", "-q", &joined];
-        merge.extend(parts.iter().map(String::as_str));
-        folder.run(&merge).done();
-        let joined: Vec<String> = folder
-            .text(&joined)
-            .lines()
-            .filter(|line| !line.starts_with("@PG"))
-            .map(str::to_string)
-            .collect();
-        assert!(joined == whole, "{name}: parts");
+        let joined = String::from_utf8(folder.merged(args, "--part", 3, name)).unwrap();
+        assert!(without_pg(&joined) == whole, "{name}: parts");
     }
 }
 
@@ -140,20 +117,19 @@ fn however_it_is_computed_the_bytes_are_the_same() {
 fn what_can_not_be_is_refused() {
     let folder =
         folder(&[("one.fa", b">a\nACGTACGTACGTACGTACGTACGT\n"), ("twice.fa", b">a\nACGT\n>a\nACGT\n")]);
-    assert_eq!(folder.run(&["all", "-q", "one.fa"]).done(), b"");
-    folder
-        .run(&["all", "--format", "sam", "twice.fa"])
-        .said(1, &["twice.fa, record 2 'a', line 3", "record 1", "--format"]);
-    folder.run(&["all", "-"]).said(2, &["read twice"]);
-    folder.run(&["all", "one.fa", "twice.fa"]).said(2, &[]);
-    for option in [&["--filter", "auto"][..], &["--no-dedup"]] {
-        let says = [option[0], "swalign pairs", "swalign all"];
-        folder.run(&[&["all"], option, &["one.fa"]].concat()).said(2, &says);
-        folder.run(&[&["pairs"], option, &["one.fa", "one.fa"]].concat()).said(2, &says);
+    assert_eq!(folder.line("all -q one.fa").done(), b"");
+    let says = ["twice.fa, record 2 'a', line 3", "record 1", "--format"];
+    folder.line("all --format sam twice.fa").said(1, &says);
+    folder.line("all -").said(2, &["read twice"]);
+    folder.line("all one.fa twice.fa").said(2, &[]);
+    for (option, value) in [("--filter", "auto"), ("--no-dedup", "")] {
+        let says = [option, "swalign pairs", "swalign all"];
+        folder.line(&format!("all {option} {value} one.fa")).said(2, &says);
+        folder.line(&format!("pairs {option} {value} one.fa one.fa")).said(2, &says);
     }
-    for option in [&["--read-group", "@RG\\tID:a"][..], &["--rename-references"], &["--eqx"]] {
-        folder.run(&[&["all"], option, &["one.fa"]].concat()).said(2, &[option[0], "SAM"]);
-        folder.run(&[&["all", "-q", "--format", "sam"], option, &["one.fa"]].concat()).ended(0);
+    for (option, value) in [("--read-group", "@RG\\tID:a"), ("--rename-references", ""), ("--eqx", "")] {
+        folder.line(&format!("all {option} {value} one.fa")).said(2, &[option, "SAM"]);
+        folder.line(&format!("all -q --format sam {option} {value} one.fa")).ended(0);
     }
 }
 
@@ -177,17 +153,15 @@ fn matrices_hold_the_pairs() {
         ("data/16s_20.fa", "local"),
     ] {
         for values in ["score", "identity"] {
-            let shared = ["-q", "--device", "cpu", "--mode", mode];
-            let args = ["--format", "matrix", "--values", values, file];
-            let (names, matrix) = table(run_here(&[&["all"], &shared[..], &args].concat()).done());
+            let shared = format!("all -q --device cpu --mode {mode} {file}");
+            let matrix = line_here(&format!("{shared} --format matrix --values {values}"));
+            let (names, matrix) = table(matrix.done());
             let column = if values == "score" { "score" } else { "pident" };
-            let least: &[&str] =
-                if mode == "local" { &["--min-score", "1", "--evalue", "1e300"] } else { &[] };
-            let columns = format!("qseqid,sseqid,{column}");
-            let list = [&["all"], &shared[..], least, &["--columns", &columns, file]].concat();
+            let least = if mode == "local" { "--min-score 1 --evalue 1e300" } else { "" };
+            let list = format!("{shared} {least} --columns qseqid,sseqid,{column}");
             let place = |name: &String| names.iter().position(|known| known == name).unwrap();
             let mut seen = 0;
-            for row in rows(run_here(&list).done()) {
+            for row in rows(line_here(&list).done()) {
                 let (one, other, value) = (place(&row[0]), place(&row[1]), row[2].parse::<f64>().unwrap());
                 assert_eq!((matrix[one][other], matrix[other][one]), (value, value), "{file} {mode} {row:?}");
                 seen += 1;
@@ -213,12 +187,12 @@ fn matrices_of_many_short_sequences() {
         fasta += &format!(">s{number}\n{}\n", String::from_utf8(letters).unwrap());
     }
     let folder = folder(&[("s.fa", fasta.as_bytes())]);
-    for strand in [&[][..], &["--forward-only"]] {
+    for strand in ["", "--forward-only"] {
         let matrix = |device: &str| {
-            let args = ["all", "-q", "--format", "matrix", "--alphabet", "dna", "--device", device, "s.fa"];
-            folder.run(&[&args, strand].concat()).done()
+            let args = format!("all -q --format matrix --alphabet dna --device {device} s.fa {strand}");
+            folder.line(&args).done()
         };
-        assert!(matrix("cpu") == matrix("plain"), "{strand:?}");
+        assert!(matrix("cpu") == matrix("plain"), "{strand}");
     }
 }
 
@@ -228,8 +202,7 @@ fn arrays_are_numpys() {
     let folder = Folder::new();
     folder.copy_data("uniprot_60.fa", "p.fa");
     for (values, kind, bytes) in [("score", "<i4", 4), ("identity", "<f8", 8)] {
-        let args = ["all", "-q", "--device", "cpu", "--values", values, "-t", "1", "-o", "x.npy", "p.fa"];
-        folder.run(&args).done();
+        folder.line(&format!("all -q --device cpu --values {values} -t 1 -o x.npy p.fa")).ended(0);
         let array = folder.read("x.npy");
         assert_eq!(&array[..8], b"\x93NUMPY\x01\x00");
         let len = usize::from(u16::from_le_bytes([array[8], array[9]]));
@@ -244,8 +217,7 @@ fn arrays_are_numpys() {
                 _ => f64::from_le_bytes(value.try_into().unwrap()),
             })
             .collect();
-        let text =
-            run_here(&["all", "-q", "--format", "matrix", "--values", values, "data/uniprot_60.fa"]).done();
+        let text = folder.line(&format!("all -q --format matrix --values {values} p.fa")).done();
         let text: Vec<f64> = table(text).1.concat();
         assert_eq!(values_of.len(), text.len());
         assert!(values_of.iter().zip(&text).all(|(one, other)| (one - other).abs() < 0.0006), "{values}");
@@ -255,35 +227,32 @@ fn arrays_are_numpys() {
 #[test]
 fn what_a_matrix_lacks_is_refused() {
     let folder = folder(&[("one.fa", b">a\nACGTACGTACGTACGTACGTACGT\n"), ("q.fa", b">b\nACGT\n")]);
-    assert_eq!(folder.run(&["all", "-q", "--format", "matrix", "one.fa"]).done(), b"\ta\na\t24\n");
+    assert_eq!(folder.line("all -q --format matrix one.fa").done(), b"\ta\na\t24\n");
     for option in [
-        &["--part", "1/2"][..],
-        &["--min-score", "3"],
-        &["--evalue", "1"],
-        &["--max-hits", "2"],
-        &["--secondary-ratio", "0.5"],
-        &["--eqx"],
-        &["--read-group", "@RG\\tID:a"],
-        &["--max-targets", "2"],
-        &["--max-hsps", "2"],
-        &["--ties"],
-        &["--rank", "identity"],
-        &["--min-identity", "50"],
-        &["--min-coverage", "50"],
-        &["--columns", "score"],
-        &["--header"],
+        "--part 1/2",
+        "--min-score 3",
+        "--evalue 1",
+        "--max-hits 2",
+        "--secondary-ratio 0.5",
+        "--eqx",
+        "--read-group @RG\\tID:a",
+        "--max-targets 2",
+        "--max-hsps 2",
+        "--ties",
+        "--rank identity",
+        "--min-identity 50",
+        "--min-coverage 50",
+        "--columns score",
+        "--header",
     ] {
-        folder
-            .run(&[&["all", "--format", "matrix"], option, &["one.fa"]].concat())
-            .said(2, &[option[0], "--format matrix"]);
+        let name = option.split(' ').next().unwrap();
+        folder.line(&format!("all --format matrix {option} one.fa")).said(2, &[name, "--format matrix"]);
     }
-    folder.run(&["all", "--format", "tab", "-o", "y.npy", "one.fa"]).said(2, &[".npy", "--format"]);
+    folder.line("all --format tab -o y.npy one.fa").said(2, &[".npy", "--format"]);
     assert!(!folder.path().join("y.npy").exists());
-    folder.run(&["all", "--values", "score", "one.fa"]).said(2, &["--format matrix"]);
-    folder.run(&["--format", "matrix", "q.fa", "one.fa"]).said(2, &["swalign all"]);
-    let scores = ["--gap-extend", "1000000", "--mode", "global"];
-    let long =
-        crate::common::folder::folder(&[("long.fa", format!(">a\n{}\n", "ACGT".repeat(200)).as_bytes())]);
-    long.run(&[&["all", "--format", "matrix"], &scores[..], &["long.fa"]].concat())
-        .said(1, &["overflow", "800 residues"]);
+    folder.line("all --values score one.fa").said(2, &["--format matrix"]);
+    folder.line("--format matrix q.fa one.fa").said(2, &["swalign all"]);
+    folder.write("long.fa", format!(">a\n{}\n", "ACGT".repeat(200)));
+    let outcome = folder.line("all --format matrix --gap-extend 1000000 --mode global long.fa");
+    outcome.said(1, &["overflow", "800 residues"]);
 }

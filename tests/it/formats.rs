@@ -2,7 +2,7 @@
 //! be concatenated, and errors.
 
 use crate::common::bam::{END, blocks, records};
-use crate::common::{command::run_here, folder::Folder, names_in_groups, random::Random, sam::without_pg};
+use crate::common::{command::line_here, folder::Folder, names_in_groups, random::Random, sam::without_pg};
 use flate2::read::MultiGzDecoder;
 use noodles_bam::io::Reader;
 use noodles_sam::alignment::io::Write as _;
@@ -65,29 +65,29 @@ fn folder(count: usize) -> Folder {
 }
 
 /// Options that must not change the output.
-const WAYS: [&[&str]; 6] = [
-    &["--device", "cpu", "-t", "2"],
-    &["--device", "cpu", "-t", "5", "--batch", "7"],
-    &["--device", "cpu", "-t", "2", "--batch", "512"],
-    &["--device", "cpu", "-t", "1", "--batch", "1000"],
-    &["--device", "cpu:baseline", "-t", "2"],
-    &["--device", "plain", "-t", "5", "--batch", "100"],
+const WAYS: [&str; 6] = [
+    "--device cpu -t 2",
+    "--device cpu -t 5 --batch 7",
+    "--device cpu -t 2 --batch 512",
+    "--device cpu -t 1 --batch 1000",
+    "--device cpu:baseline -t 2",
+    "--device plain -t 5 --batch 100",
 ];
+/// Options that give reads several records.
+const HITS: &str = "--max-hits 3 --secondary-ratio 0.3 --min-score 15";
 
 #[test]
 fn bytes_do_not_depend_on_the_way() {
     let folder = folder(1200);
     for (format, query) in [("bam", "q.fq"), ("bam", "q.fa"), ("paf", "q.fq")] {
-        let options =
-            ["--format", format, "--max-hits", "3", "--secondary-ratio", "0.3", "--min-score", "15"];
-        let bytes = |way: &[&str]| {
-            let bytes = folder.run(&[&options, way, &[query, "ref.fa"]].concat()).done();
+        let bytes = |way: &str| {
+            let bytes = folder.line(&format!("--format {format} {HITS} {way} {query} ref.fa")).done();
             if format == "bam" { records(&bytes) } else { bytes }
         };
-        let expected = bytes(&["--device", "cpu", "-t", "1"]);
+        let expected = bytes("--device cpu -t 1");
         assert!(!expected.is_empty());
         for way in WAYS {
-            assert!(bytes(way) == expected, "{format} of {query}: {way:?} gives other bytes");
+            assert!(bytes(way) == expected, "{format} of {query}: {way} gives other bytes");
         }
     }
 }
@@ -97,42 +97,29 @@ fn bytes_do_not_depend_on_the_way() {
 #[test]
 fn packed_text() {
     let folder = folder(1200);
-    let write = |args: &[&str], out: &str| {
-        folder.run(&[args, &["-o", out, "q.fq", "ref.fa"]].concat()).done();
-        fs::read(folder.file(out)).unwrap()
+    let write = |args: &str, out: &str| {
+        folder.line(&format!("{args} -o {out} q.fq ref.fa")).ended(0);
+        folder.read(out)
     };
     for (format, name) in [("sam", "x.sam.gz"), ("paf", "x.paf.gz"), ("sam", "x.gz")] {
-        let options =
-            ["--format", format, "--max-hits", "3", "--secondary-ratio", "0.3", "--min-score", "15"];
-        fn with<'a>(options: &[&'a str], more: &[&'a str]) -> Vec<&'a str> {
-            [options, more].concat()
-        }
-        let text = write(&with(&options, &["--device", "cpu"]), "plain");
-        let whole = write(&with(&options, &["--device", "cpu", "-t", "1"]), name);
+        let options = format!("--format {format} {HITS}");
+        let text = write(&format!("{options} --device cpu"), "plain");
+        let whole = write(&format!("{options} --device cpu -t 1"), name);
         let mut unpacked = Vec::new();
         MultiGzDecoder::new(&whole[..]).read_to_end(&mut unpacked).unwrap();
         assert!(unpacked == text && !text.is_empty() && whole.ends_with(END), "{name}");
         for way in WAYS {
-            assert!(write(&with(&options, way), name) == whole, "{name}: {way:?} gives other bytes");
+            assert!(write(&format!("{options} {way}"), name) == whole, "{name}: {way} gives other bytes");
         }
         for (flag, count) in [("--part", 1), ("--part", 4), ("--ref-part", 2)] {
-            let parts: Vec<String> = (1..=count).map(|number| format!("{number}.{name}")).collect();
-            for (number, part) in parts.iter().enumerate() {
-                let share = format!("{}/{count}", number + 1);
-                write(&with(&options, &["--device", "cpu", flag, &share]), part);
-            }
-            let merge: Vec<&str> =
-                ["merge", "joined"].into_iter().chain(parts.iter().map(|p| &**p)).collect();
-            folder.run(&merge).done();
-            let joined = folder.read("joined");
-            assert!(joined == whole, "{name}: {count} of {flag}");
+            let args = format!("{options} --device cpu q.fq ref.fa");
+            assert!(folder.merged(&args, flag, count, name) == whole, "{name}: {count} of {flag}");
         }
     }
     // The extension selects the format without --format. Parts with different compression belong to different runs.
-    write(&["--device", "cpu", "--part", "1/2"], "a.sam.gz");
-    write(&["--device", "cpu", "--part", "2/2"], "b.sam");
-    let outcome = folder.run(&["merge", "joined", "a.sam.gz", "b.sam"]);
-    outcome.said(1, &["as sam.gz"]);
+    write("--device cpu --part 1/2", "a.sam.gz");
+    write("--device cpu --part 2/2", "b.sam");
+    folder.line("merge joined a.sam.gz b.sam").said(1, &["as sam.gz"]);
 }
 
 /// The records of runs on parts of an input, concatenated, are the records of the whole run.
@@ -144,8 +131,7 @@ fn records_of_parts_can_be_joined() {
     let lines: Vec<&str> = fasta.split_inclusive('\n').collect();
     let bam = |name: &str, lines: &[&str]| {
         folder.write(name, lines.concat());
-        let args = ["--device", "cpu", "--batch", "100", "--format", "bam", name, "ref.fa"];
-        folder.run(&args).done()
+        folder.line(&format!("--device cpu --batch 100 --format bam {name} ref.fa")).done()
     };
     let whole = bam("whole.fa", &lines);
     let (first, second) = lines.split_at(2 * 9 * GROUP);
@@ -163,37 +149,22 @@ fn records_of_parts_can_be_joined() {
 #[test]
 fn bam_has_the_records_of_sam() {
     for (args, flags) in [
-        (&["--max-hits", "3", "data/illumina_chr22.fq.gz", "data/chr22_12k.fa"][..], 16),
+        ("--max-hits 3 data/illumina_chr22.fq.gz data/chr22_12k.fa", 16),
         (
-            &[
-                "--preset",
-                "long",
-                "--max-hits",
-                "3",
-                "--secondary-ratio",
-                "0.02",
-                "--eqx",
-                "-R",
-                "@RG\\tID:a",
-                "data/ont_sars2.fq.gz",
-                "data/sars2.fa",
-            ],
+            "--preset long --max-hits 3 --secondary-ratio 0.02 --eqx -R @RG\\tID:a data/ont_sars2.fq.gz data/sars2.fa",
             256,
         ),
-        (&["--min-score", "24", "data/artic_v3_primers.fa", "data/sars2.fa"], 4),
-        (&["--max-hits", "20", "data/amplicon_16s.fq.gz", "data/16s_20.fa"], 256),
+        ("--min-score 24 data/artic_v3_primers.fa data/sars2.fa", 4),
+        ("--max-hits 20 data/amplicon_16s.fq.gz data/16s_20.fa", 256),
     ] {
-        let as_format = |format| {
-            let all = [&["--device", "cpu", "--format", format], args].concat();
-            run_here(&all).done()
-        };
+        let as_format = |format| line_here(&format!("--device cpu --format {format} {args}")).done();
         let sam = String::from_utf8(as_format("sam")).unwrap();
         let flagged = sam
             .lines()
             .filter(|line| !line.starts_with('@'))
             .filter(|line| line.split('\t').nth(1).unwrap().parse::<u32>().unwrap() & flags != 0);
-        assert!(flagged.count() > 0, "{args:?}: none with flag {flags}");
-        assert_eq!(without_pg(&as_text(&as_format("bam"))), without_pg(&sam), "{args:?}");
+        assert!(flagged.count() > 0, "{args}: none with flag {flags}");
+        assert_eq!(without_pg(&as_text(&as_format("bam"))), without_pg(&sam), "{args}");
     }
 }
 
@@ -203,8 +174,7 @@ fn pairs_in_each_format() {
     folder.write("q.fa", ">a\nACGTACGGTTAACCAGGT\n>b\n\n>c\nTTTTTTTTTTTTTTTTTTTT\n");
     folder.write("t.fa", ">x\nCCACGTACGGTTAACCAGGTA\n>y\nACGTACGT\n>z\nGAGAGAGCGCGAGAGCGCGA\n");
     let as_format = |format| {
-        let args = ["pairs", "--device", "cpu", "--min-score", "10", "--format", format, "q.fa", "t.fa"];
-        folder.run(&args).done()
+        folder.line(&format!("pairs --device cpu --min-score 10 --format {format} q.fa t.fa")).done()
     };
     let sam = String::from_utf8(as_format("sam")).unwrap();
     assert!(sam.contains("\nb\t4\t*\t0\t0\t*\t*\t0\t0\t*\t*\n"), "{sam}");
@@ -220,32 +190,25 @@ fn pairs_in_each_format() {
 #[test]
 fn the_file_names_the_format() {
     let folder = folder(5);
-    let written = |name: &str, args: &[&str]| {
-        let all = [&["--device", "cpu", "-o", name], args, &["q.fa", "ref.fa"]].concat();
-        assert!(folder.run(&all).done().is_empty());
+    let written = |name: &str, args: &str| {
+        assert!(folder.line(&format!("--device cpu -o {name} {args} q.fa ref.fa")).done().is_empty());
         folder.read(name)
     };
-    let sam = written("out", &[]);
+    let sam = written("out", "");
     assert!(sam.starts_with(b"@HD"));
-    let bam = written("out.bam", &[]);
+    let bam = written("out.bam", "");
     assert_eq!(without_pg(&as_text(&bam)), without_pg(text(&sam)));
-    assert!(written("out.paf", &[]).starts_with(b"r0\t"));
-    assert!(written("sam.bam", &["--format", "sam"]).starts_with(b"@HD"));
-    assert_eq!(records(&written("bam.sam", &["--format", "bam"])), records(&bam));
+    assert!(written("out.paf", "").starts_with(b"r0\t"));
+    assert!(written("sam.bam", "--format sam").starts_with(b"@HD"));
+    assert_eq!(records(&written("bam.sam", "--format bam")), records(&bam));
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3 + 5, "no temporary is left");
 }
 
 #[test]
 fn proteins_are_not_for_bam() {
-    let args = ["--device", "cpu", "--format", "bam", "data/proteins_20.fa", "data/uniprot_60.fa"];
-    let outcome = run_here(&args);
-    outcome.ended(2);
+    let outcome = line_here("--device cpu --format bam data/proteins_20.fa data/uniprot_60.fa");
+    outcome.said(2, &["nucleotides", "--format"]);
     assert!(outcome.stdout.is_empty());
-    assert!(
-        outcome.stderr.contains("nucleotides") && outcome.stderr.contains("--format"),
-        "{}",
-        outcome.stderr
-    );
 }
 
 /// The output of a failed run must not look complete: there is no file, and a pipe does not get the end block.
@@ -255,13 +218,12 @@ fn a_failure_ends_no_bam() {
     let queries = folder.text("q.fa");
     // One target too many, which is only known after all records are written.
     folder.write("t.fa", queries.clone() + ">more\nACGT\n");
-    for output in [&["--format", "bam"][..], &["-o", "out.bam"]] {
-        let args = [&["pairs", "--device", "cpu", "--batch", "1"], output, &["q.fa", "t.fa"]].concat();
-        let outcome = folder.run(&args);
+    for output in ["--format bam", "-o out.bam"] {
+        let outcome = folder.line(&format!("pairs --device cpu --batch 1 {output} q.fa t.fa"));
         outcome.said(1, &["5 queries", "6 targets"]);
-        assert_eq!(outcome.stdout.is_empty(), output[0] == "-o");
-        assert!(!outcome.stdout.ends_with(END), "{args:?}");
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 4, "{args:?} left a file");
+        assert_eq!(outcome.stdout.is_empty(), output.starts_with("-o"));
+        assert!(!outcome.stdout.ends_with(END), "{output}");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 4, "{output} left a file");
     }
 }
 
@@ -270,16 +232,16 @@ fn a_failure_ends_no_bam() {
 fn no_queries_give_no_records() {
     let folder = folder(1);
     folder.write("q.fa", "");
-    let run = |args: &[&str]| {
-        let outcome = folder.run(&[&["--device", "cpu"], args, &["q.fa", "ref.fa"]].concat());
+    let run = |args: &str| {
+        let outcome = folder.line(&format!("--device cpu {args} q.fa ref.fa"));
         outcome.said(0, &["warning: q.fa: ", "empty"]);
         outcome.stdout
     };
-    let sam = String::from_utf8(run(&["--format", "sam"])).unwrap();
+    let sam = String::from_utf8(run("--format sam")).unwrap();
     assert!(sam.starts_with("@HD") && sam.contains("@SQ") && sam.contains("@PG"), "{sam}");
     assert!(sam.lines().all(|line| line.starts_with('@')), "{sam}");
-    assert_eq!(as_text(&run(&["--format", "bam"])), sam);
-    assert!(run(&["--format", "paf"]).is_empty());
-    run(&["--sort", "-o", "sorted.bam"]);
+    assert_eq!(as_text(&run("--format bam")), sam);
+    assert!(run("--format paf").is_empty());
+    run("--sort -o sorted.bam");
     assert!(folder.names().iter().any(|name| name.starts_with("sorted.bam.")), "{:?}", folder.names());
 }

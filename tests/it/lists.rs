@@ -1,10 +1,11 @@
 //! Tests lists of hits through the command: tables are compared with BLAST's, JSON and text with the table. The output
 //! does not depend on the device, the filter or the parts, and invalid options are errors.
 
-use crate::common::command::{run, run_here};
+use crate::common::command::line_here;
 use crate::common::folder::{Folder, folder};
 use crate::common::random::Random;
-use crate::common::{data, repository};
+use crate::common::repository;
+use crate::common::sam::without_pg;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use swalign::terms::alphabet::Alphabet;
@@ -33,11 +34,10 @@ fn table(text: &str) -> BTreeMap<(String, String), Vec<Row>> {
 
 /// Compares our table with one of BLAST. Each pair of BLAST's table has a hit with the same score or a higher score,
 /// and if both tables have the same alignment, all columns are equal. Returns the number of equal alignments.
-fn against_blast(golden: &str, args: &[&str]) -> usize {
+fn against_blast(golden: &str, args: &str) -> usize {
     let golden = fs::read_to_string(repository().join("tests/golden").join(golden)).unwrap();
-    let limits =
-        ["--device", "cpu", "--quiet", "--format", "tab", "--max-targets", "500", "--columns", COLUMNS];
-    let ours = text(run_here(&[&limits, args].concat()).done());
+    let limits = format!("--device cpu --quiet --format tab --max-targets 500 --columns {COLUMNS}");
+    let ours = text(line_here(&format!("{limits} {args}")).done());
     let (golden, ours) = (table(&golden), table(&ours));
     let mut equal = 0;
     for (pair, rows) in golden {
@@ -54,17 +54,15 @@ fn against_blast(golden: &str, args: &[&str]) -> usize {
 
 #[test]
 fn tables_are_blasts() {
-    let proteins = ["data/uniprot_60.fa", "data/uniprot_60.fa"];
-    assert!(against_blast("blastp_uniprot_60.tsv", &proteins) > 200);
-    let proteins = ["data/proteins_20.fa", "data/uniprot_60.fa"];
-    for (golden, matrix) in [("blastp_blosum45.tsv", "BLOSUM45"), ("blastp_blosum80.tsv", "BLOSUM80")] {
-        assert!(against_blast(golden, &[&["--matrix", matrix], &proteins[..]].concat()) > 60, "{matrix}");
+    for (golden, args, equal) in [
+        ("blastp_uniprot_60.tsv", "data/uniprot_60.fa data/uniprot_60.fa", 200),
+        ("blastp_blosum45.tsv", "--matrix BLOSUM45 data/proteins_20.fa data/uniprot_60.fa", 60),
+        ("blastp_blosum80.tsv", "--matrix BLOSUM80 data/proteins_20.fa data/uniprot_60.fa", 60),
+        ("blastn_primers.tsv", "--preset blastn --min-score 10 data/artic_v3_primers.fa data/sars2.fa", 200),
+        ("blastn_16s.tsv", "--preset blastn --min-score 10 data/amplicon_16s.fq.gz data/16s_20.fa", 100),
+    ] {
+        assert!(against_blast(golden, args) > equal, "{golden}");
     }
-    let scores = ["--preset", "blastn", "--min-score", "10"];
-    let primers = ["data/artic_v3_primers.fa", "data/sars2.fa"];
-    assert!(against_blast("blastn_primers.tsv", &[&scores[..], &primers].concat()) > 200);
-    let genes = ["data/amplicon_16s.fq.gz", "data/16s_20.fa"];
-    assert!(against_blast("blastn_16s.tsv", &[&scores[..], &genes].concat()) > 100);
 }
 
 /// In random sequences, each query has about one hit with an E-value below 1.
@@ -83,29 +81,29 @@ fn evalues_count_chance() {
     };
     let (queries, targets) = (fasta(120, 250), fasta(300, 300));
     let folder = folder(&[("q.fa", queries.as_bytes()), ("t.fa", targets.as_bytes())]);
-    for scores in [&["--matrix", "BLOSUM62"][..], &["--matrix", "BLOSUM62", "--gap-open", "14"]] {
-        let args = ["--device", "cpu", "--format", "tab", "--evalue", "1", "--max-targets", "300"];
-        let table = text(run(folder.path(), &[&args, scores, &["q.fa", "t.fa"]].concat()).done());
+    for scores in ["", "--gap-open 14"] {
+        let args = "--device cpu --format tab --evalue 1 --max-targets 300 --matrix BLOSUM62";
+        let table = text(folder.line(&format!("{args} {scores} q.fa t.fa")).done());
         let each = table.lines().count() as f64 / 120.0;
-        assert!((0.4..2.0).contains(&each), "{each} hits a query below 1: {scores:?}");
+        assert!((0.4..2.0).contains(&each), "{each} hits a query below 1: {scores}");
     }
 }
 
 /// JSON and text contain the hits of the table.
 #[test]
 fn json_and_text_have_the_hits_of_the_table() {
-    let list = |format: &str, more: &[&str]| {
-        let args = ["--device", "cpu", "--format", format, "--min-score", "40"];
-        text(run_here(&[&args, more, &["data/proteins_20.fa", "data/uniprot_60.fa"]].concat()).done())
+    let list = |format: &str| {
+        let inputs = "data/proteins_20.fa data/uniprot_60.fa";
+        text(line_here(&format!("--device cpu --min-score 40 {inputs} --format {format}")).done())
     };
     let columns = "qaccver,saccver,score,length,nident,gaps,qstart,qend,sstart,send,evalue,qseq,sseq,stitle";
-    let table = list("tab", &["--columns", columns]);
+    let table = list(&format!("tab --columns {columns}"));
     let rows: Vec<Vec<&str>> = table.lines().map(|line| line.split('\t').collect()).collect();
     assert!(rows.len() > 30, "{} rows", rows.len());
-    let json = list("json", &[]);
+    let json = list("json");
     assert_eq!(json.lines().count(), 20, "a line a query");
     let hits: Vec<&str> = json.lines().flat_map(|line| line.split("{\"target\": ").skip(1)).collect();
-    let page = list("text", &[]);
+    let page = list("text");
     assert_eq!(page.matches("\n> ").count(), rows.len());
     assert_eq!(hits.len(), rows.len());
     // A folded header line has line breaks in place of spaces.
@@ -166,14 +164,13 @@ fn json_and_text_have_the_hits_of_the_table() {
 /// Protein hits are in the order of the E-values that the table shows, and limits keep the first of them.
 #[test]
 fn rows_come_by_their_evalue() {
-    let limited = |evalue: &str, more: &[&str]| -> Vec<Row> {
-        let args = ["-q", "--device", "cpu", "--format", "tab", "--max-hsps", "3", "--evalue", evalue];
-        let columns = ["--columns", "qseqid,sseqid,evalue,score,slen"];
-        let inputs = ["data/proteins_20.fa", "data/uniprot_60.fa"];
-        let table = text(run_here(&[&args[..], &columns, more, &inputs].concat()).done());
+    let limited = |evalue: &str, more: &str| -> Vec<Row> {
+        let args = "-q --device cpu --format tab --max-hsps 3 --columns qseqid,sseqid,evalue,score,slen";
+        let inputs = "data/proteins_20.fa data/uniprot_60.fa";
+        let table = text(line_here(&format!("{args} --evalue {evalue} {more} {inputs}")).done());
         table.lines().map(|line| line.split('\t').map(str::to_string).collect()).collect()
     };
-    let list = |more: &[&str]| limited("1000", more);
+    let list = |more: &str| limited("1000", more);
     // Groups the hits of each query by target.
     let by_target = |rows: &[Row]| -> Vec<Vec<Vec<Row>>> {
         let queries = rows.chunk_by(|one, other| one[0] == other[0]);
@@ -181,18 +178,18 @@ fn rows_come_by_their_evalue() {
             .map(|rows| rows.chunk_by(|one, other| one[1] == other[1]).map(<[Row]>::to_vec).collect())
             .collect()
     };
-    let by_score = list(&["--rank", "raw"]);
+    let by_score = list("--rank raw");
     let sorted = |rows: &[Row]| {
         let mut rows: Vec<_> =
             rows.iter().map(|row| [&row[0], &row[1], &row[3]].map(String::clone)).collect();
         rows.sort();
         rows
     };
-    for rank in [&[][..], &["--rank", "score"][..], &["--rank", "evalue"][..]] {
+    for rank in ["", "--rank score", "--rank evalue"] {
         let rows = list(rank);
         assert!(rows.len() > 200, "{} rows", rows.len());
-        assert_ne!(rows, by_score, "{rank:?}");
-        if rank != ["--rank", "evalue"] {
+        assert_ne!(rows, by_score, "{rank}");
+        if rank != "--rank evalue" {
             assert_eq!(sorted(&rows), sorted(&by_score));
         }
         let mut of_other_order = 0;
@@ -210,15 +207,15 @@ fn rows_come_by_their_evalue() {
             }
         }
         assert!(of_other_order > 10, "{rank:?}: scores have the same order but for {of_other_order}");
-        let cut = list(&[rank, &["--max-targets", "2"][..]].concat());
+        let cut = list(&format!("{rank} --max-targets 2"));
         let kept: Vec<Row> =
             by_target(&rows).into_iter().flat_map(|targets| targets.into_iter().take(2).flatten()).collect();
         assert_eq!(cut, kept, "{rank:?}");
     }
     // The E-value that ranks the hits also limits them.
     let most = |row: &Row| row[2].parse::<f64>().unwrap() <= 1e-3;
-    let limited = limited("1e-3", &["--rank", "evalue"]);
-    assert_eq!(limited, list(&["--rank", "evalue"]).into_iter().filter(most).collect::<Vec<_>>());
+    let limited = limited("1e-3", "--rank evalue");
+    assert_eq!(limited, list("--rank evalue").into_iter().filter(most).collect::<Vec<_>>());
 }
 
 /// A line reports that a limit omits references.
@@ -230,28 +227,22 @@ fn cut_lists_are_told() {
         ("q.fa", b">q\nACGTTGCAAGCTTAGCATCGGATCCTAGTA\n>r\nACGTTGCAAGCTTAGCATCGGATCCTAGTA\n>n\nTTTTTTTT\n"),
         ("t.fa", targets.as_bytes()),
     ]);
-    let says = |args: &[&str]| {
-        let shared = ["--device", "cpu", "--format", "tab", "--min-score", "20"];
-        let outcome = folder.run(&[&shared[..], args, &["q.fa", "t.fa"]].concat());
+    let says = |args: &str| {
+        let outcome = folder.line(&format!("--device cpu --format tab --min-score 20 {args} q.fa t.fa"));
         outcome.ended(0);
         outcome.stderr
     };
     let cut = "2 queries may have hits on more than 3 references";
     for rank in ["score", "evalue", "identity"] {
-        for dedup in [&[][..], &["--no-dedup"]] {
-            let limits = ["--rank", rank, "--max-targets", "3"];
-            assert!(says(&[&limits[..], dedup].concat()).contains(cut), "{rank}");
-            let limits = ["--rank", rank, "--max-targets", "4"];
-            assert!(!says(&[&limits[..], dedup].concat()).contains("may have hits"), "{rank}");
+        for dedup in ["", "--no-dedup"] {
+            assert!(says(&format!("--rank {rank} --max-targets 3 {dedup}")).contains(cut), "{rank}");
+            let all = says(&format!("--rank {rank} --max-targets 4 {dedup}"));
+            assert!(!all.contains("may have hits"), "{rank}");
         }
     }
-    assert!(!says(&[]).contains("may have hits"));
-    for part in ["1/2", "2/2"] {
-        let out = format!("{}.tsv", &part[..1]);
-        let limits = ["--min-score", "20", "--max-targets", "3", "--ref-part", part, "-o", &out];
-        folder.run(&[&limits[..], &["q.fa", "t.fa"]].concat()).ended(0);
-    }
-    folder.run(&["merge", "m.tsv", "1.tsv", "2.tsv"]).said(0, &[cut]);
+    assert!(!says("").contains("may have hits"));
+    folder.merged("-q --min-score 20 --max-targets 3 q.fa t.fa", "--ref-part", 2, "tsv");
+    folder.line("merge m.tsv 1.tsv 2.tsv").said(0, &[cut]);
 }
 
 /// A table without hits ends with the same comments as BLAST's tables, also if its parts are joined.
@@ -259,27 +250,18 @@ fn cut_lists_are_told() {
 fn empty_tables_say_so() {
     let folder =
         folder(&[("q.fa", b">q\nACGTACGT\n>r\nACGT\n"), ("t.fa", b">t\nTTTTTTTTTTTTTTTT\n>s\nTTTT\n")]);
-    let list = |more: &[&str]| {
-        let args = ["-q", "--device", "cpu", "--format", "tab", "--header"];
-        folder.run(&[&args[..], more, &["q.fa", "t.fa"]].concat())
-    };
-    let none = ["--min-score", "40"];
-    let whole = text(list(&none).done());
+    let list = |more: &str| folder.line(&format!("-q --device cpu --format tab --header {more} q.fa t.fa"));
+    let whole = text(list("--min-score 40").done());
     assert!(whole.ends_with("\n# 0 hits found\n") && !whole.contains("# Fields"), "{whole}");
     for (kind, end) in
         [("--part", "tsv"), ("--ref-part", "tsv"), ("--part", "tsv.gz"), ("--ref-part", "tsv.gz")]
     {
-        list(&[&none[..], &["-o", &format!("whole.{end}")]].concat()).ended(0);
-        let parts = ["1/2", "2/2"].map(|part| {
-            let out = format!("{}.{end}", &part[..1]);
-            list(&[&none[..], &[kind, part, "-o", &out]].concat()).ended(0);
-            out
-        });
-        let joined = format!("joined.{end}");
-        folder.run(&["merge", "-q", &joined, &parts[0], &parts[1]]).ended(0);
-        assert_eq!(folder.read(&joined), folder.read(&format!("whole.{end}")), "{kind} {end}");
+        list(&format!("--min-score 40 -o whole.{end}")).ended(0);
+        let args = "-q --device cpu --format tab --header --min-score 40 q.fa t.fa";
+        let merged = folder.merged(args, kind, 2, end);
+        assert_eq!(merged, folder.read(&format!("whole.{end}")), "{kind} {end}");
     }
-    assert!(!text(list(&["--min-score", "1", "--evalue", "1e6"]).done()).contains("0 hits"));
+    assert!(!text(list("--min-score 1 --evalue 1e6").done()).contains("0 hits"));
 }
 
 /// A line reports the number of queries that are too short for any hit. In lists, only the E-value limits the hits of
@@ -289,36 +271,33 @@ fn short_queries_are_told() {
     let unit = "ACGTTGCAAGCTTAGCATCGGATCCTAGTACGATCGATTACGGCTAAGCTA";
     let queries = format!(">a\n{}\n>b\n{}\n>c\n{unit}\n", &unit[5..23], &unit[8..26]);
     let folder = folder(&[("q.fa", queries.as_bytes()), ("t.fa", format!(">t\n{unit}\n").as_bytes())]);
-    let run = |args: &[&str]| folder.run(&[&["--device", "cpu"][..], args, &["q.fa", "t.fa"]].concat());
+    let run = |args: &str| folder.line(&format!("--device cpu {args} q.fa t.fa"));
     let short = "2 queries are too short to reach --min-score 20 (their highest possible score is 18): set --min-score 15";
     for format in ["sam", "paf"] {
-        run(&["--format", format]).said(0, &[short, "3 queries, 1 aligned"]);
-        let outcome = run(&["--format", format, "--min-score", "15", "--stats", "x.json"]);
+        run(&format!("--format {format}")).said(0, &[short, "3 queries, 1 aligned"]);
+        let outcome = run(&format!("--format {format} --min-score 15 --stats x.json"));
         outcome.said(0, &["3 queries, 3 aligned"]);
         assert!(!outcome.stderr.contains("too short"));
         assert!(folder.text("x.json").contains("\"too_short\": 0"));
     }
-    run(&["--stats", "x.json"]).ended(0);
+    run("--stats x.json").ended(0);
     assert!(folder.text("x.json").contains("\"too_short\": 2"));
-    let listed = run(&["--format", "tab", "--columns", "qseqid,score"]);
+    let listed = run("--format tab --columns qseqid,score");
     listed.said(0, &["2 queries of fewer than 30 bases: any alignment with an E-value of at most 10 (--evalue) is a hit"]);
     assert!(listed.text().contains("a\t18\n") && listed.text().contains("b\t18\n"), "{}", listed.text());
-    run(&["--format", "tab", "--min-score", "20"]).said(0, &[short]);
-    let unlikely = run(&["--format", "tab", "--evalue", "1e-9"]);
+    run("--format tab --min-score 20").said(0, &[short]);
+    let unlikely = run("--format tab --evalue 1e-9");
     unlikely.said(0, &["2 queries are too short for an E-value of 1e-9", "set --evalue"]);
     // The advised E-value is sufficient.
     let advised = unlikely.stderr.split("set --evalue ").nth(1).unwrap().lines().next().unwrap().to_string();
-    let enough = run(&["--format", "tab", "--columns", "qseqid", "--evalue", &advised]);
+    let enough = run(&format!("--format tab --columns qseqid --evalue {advised}"));
     assert!(!enough.stderr.contains("too short"), "{}", enough.stderr);
     assert!(enough.text().starts_with("a\n") || enough.text().starts_with("a\na\n"), "{}", enough.text());
     // Here the target is too short.
-    let pairs =
-        |more: &[&str]| folder.run(&[&["pairs", "--device", "cpu"][..], more, &["t.fa", "s.fa"]].concat());
     folder.write("s.fa", format!(">s\n{}\n", &unit[..18]));
-    pairs(&[]).said(0, &["1 query is too short to reach --min-score 20 (its highest possible score is 18)"]);
-    folder
-        .run(&["all", "--device", "cpu", "--format", "sam", "q.fa"])
-        .said(0, &["too short to reach --min-score 20"]);
+    let short = "1 query is too short to reach --min-score 20 (its highest possible score is 18)";
+    folder.line("pairs --device cpu t.fa s.fa").said(0, &[short]);
+    folder.line("all --device cpu --format sam q.fa").said(0, &["too short to reach --min-score 20"]);
 }
 
 /// Returns reads of both strands, two per name, and references with unusual names.
@@ -346,45 +325,34 @@ fn reads() -> Folder {
 #[test]
 fn bytes_do_not_depend_on_how_they_are_computed() {
     let folder = reads();
-    for format in ["tab", "json", "text"] {
-        let header: &[&str] = if format == "tab" { &["--header"] } else { &[] };
-        for more in
-            [&[][..], &["--rank", "evalue"], &["--rank", "identity", "--ties"], &["--min-identity", "97"]]
-        {
-            let list = |how: &[&str]| {
-                let args =
-                    [&["--format", format, "--max-hsps", "2"], header, more, how, &["q.fa", "t.fa"]].concat();
-                run(folder.path(), &args).done()
+    for (format, end) in [("tab --header", "tab"), ("json", "json"), ("text", "txt")] {
+        for more in ["", "--rank evalue", "--rank identity --ties", "--min-identity 97"] {
+            let list = |how: &str| {
+                let args = format!("--format {format} --max-hsps 2 {more} --device {how} q.fa t.fa");
+                text(folder.line(&args).done())
             };
-            let whole = list(&["--device", "cpu"]);
+            let whole = list("cpu");
             assert!(whole.len() > 2_000);
-            for how in [
-                &["--device", "cpu:baseline"][..],
-                &["--device", "cpu", "--threads", "1", "--batch", "1"],
-                &["--device", "cpu", "--filter", "none"],
-                &["--device", "cpu", "--filter", "index"],
-            ] {
-                assert_eq!(text(list(how)), text(whole.clone()), "{format} {more:?} {how:?}");
+            for how in
+                ["cpu:baseline", "cpu --threads 1 --batch 1", "cpu --filter none", "cpu --filter index"]
+            {
+                assert_eq!(list(how), whole, "{format} {more} {how}");
             }
-            for part in ["1/3", "2/3", "3/3"] {
-                let out = format!("p{}.{}", &part[..1], if format == "text" { "txt" } else { format });
-                list(&["--device", "cpu", "--part", part, "-o", &out, "--resume"]);
+            for part in [1, 2, 3] {
+                list(&format!("cpu --part {part}/3 -o p{part}.{end} --resume"));
             }
-            let end = if format == "text" { "txt" } else { format };
-            let parts = [3, 1, 2].map(|part| format!("p{part}.{end}"));
-            let merged = run(folder.path(), &["merge", "--quiet", "m", &parts[0], &parts[1], &parts[2]]);
-            merged.ended(0);
-            assert_eq!(text(folder.read("m")), text(whole), "{format} {more:?}");
-            parts.iter().for_each(|part| fs::remove_file(folder.file(&format!("{part}.swalign"))).unwrap());
+            folder.line(&format!("merge --quiet m p3.{end} p1.{end} p2.{end}")).ended(0);
+            assert_eq!(folder.text("m"), whole, "{format} {more}");
+            for part in [1, 2, 3] {
+                fs::remove_file(folder.file(&format!("p{part}.{end}.swalign"))).unwrap();
+            }
         }
     }
-    let packed = run(folder.path(), &["--quiet", "--device", "cpu", "-o", "x.tsv.gz", "q.fa", "t.fa"]);
-    packed.ended(0);
+    folder.line("--quiet --device cpu -o x.tsv.gz q.fa t.fa").ended(0);
     let mut unpacked = String::new();
     let bytes = folder.read("x.tsv.gz");
     std::io::Read::read_to_string(&mut flate2::read::MultiGzDecoder::new(&bytes[..]), &mut unpacked).unwrap();
-    let plain = run(folder.path(), &["--device", "cpu", "--format", "tab", "q.fa", "t.fa"]).done();
-    assert_eq!(unpacked, text(plain));
+    assert_eq!(unpacked, folder.line("--device cpu --format tab q.fa t.fa").text());
 }
 
 /// Columns that need no path have the same values in a table without paths as in a table with paths.
@@ -393,43 +361,42 @@ fn columns_without_paths() {
     let folder = reads();
     let columns = "qseqid,sseqid,score,evalue,bitscore,sstrand,qlen,slen,stitle,mate";
     let with_paths = format!("{columns},cigar");
-    let lists: [&[&str]; 11] = [
-        &["q.fa", "t.fa"],
-        &["q.fa", "t.fa", "--max-targets", "1"],
-        &["q.fa", "t.fa", "--max-targets", "1", "--ties"],
-        &["q.fa", "t.fa", "--rank", "evalue", "--evalue", "1e-3"],
-        &["q.fa", "t.fa", "--filter", "none", "--forward-only"],
-        &["q.fa", "t.fa", "--rank", "identity"],
-        &["q.fa", "t.fa", "--min-identity", "98"],
-        &["q.fa", "t.fa", "--mask", "low"],
-        &["q.fa", "t.fa", "--max-hsps", "3"],
-        &["q.fa", "t.fa", "--interleaved"],
-        &["t.fa", "t.fa", "--circular", "b"],
-    ];
-    let commands = lists.iter().map(|args| args.to_vec());
-    let modes = ["local", "glocal", "global", "overlap"];
-    let genes = repository().join("data/16s_20.fa");
-    let genes = genes.to_str().unwrap();
-    let all = modes.iter().map(|mode| vec!["all", genes, "--mode", mode]);
-    for command in commands.chain(all) {
+    folder.copy_data("16s_20.fa", "genes.fa");
+    for command in [
+        "q.fa t.fa",
+        "q.fa t.fa --max-targets 1",
+        "q.fa t.fa --max-targets 1 --ties",
+        "q.fa t.fa --rank evalue --evalue 1e-3",
+        "q.fa t.fa --filter none --forward-only",
+        "q.fa t.fa --rank identity",
+        "q.fa t.fa --min-identity 98",
+        "q.fa t.fa --mask low",
+        "q.fa t.fa --max-hsps 3",
+        "q.fa t.fa --interleaved",
+        "t.fa t.fa --circular b",
+        "all genes.fa --mode local",
+        "all genes.fa --mode glocal",
+        "all genes.fa --mode global",
+        "all genes.fa --mode overlap",
+    ] {
         let list = |columns: &str| {
-            let args = [&command[..], &["--device", "cpu", "--format", "tab", "--columns", columns]].concat();
-            text(run(folder.path(), &args).done())
+            let args = format!("{command} --device cpu --format tab --columns {columns}");
+            text(folder.line(&args).done())
         };
         let expected: String = list(&with_paths)
             .lines()
             .map(|line| format!("{}\n", line.rsplit_once('\t').unwrap().0))
             .collect();
-        assert!(expected.len() > 200, "{command:?}: {expected}");
-        assert_eq!(list(columns), expected, "{command:?}");
+        assert!(expected.len() > 200, "{command}: {expected}");
+        assert_eq!(list(columns), expected, "{command}");
     }
 }
 
 #[test]
 fn mates_are_listed() {
-    let args = ["--quiet", "--device", "cpu", "--format", "tab", "--columns", "qaccver,mate,saccver,sstrand"];
-    let inputs = ["data/mates_1.fq.gz", "data/mates_2.fq.gz", "data/sars2.fa"];
-    let table = text(run_here(&[&args[..], &inputs].concat()).done());
+    let args = "--quiet --device cpu --format tab --columns qaccver,mate,saccver,sstrand";
+    let inputs = "data/mates_1.fq.gz data/mates_2.fq.gz data/sars2.fa";
+    let table = text(line_here(&format!("{args} {inputs}")).done());
     let rows: Vec<Vec<&str>> = table.lines().map(|line| line.split('\t').collect()).collect();
     assert!(rows.len() > 100);
     assert!(
@@ -449,42 +416,40 @@ fn limits_by_hand() {
         &unit[..30]
     );
     let folder = folder(&[("q.fa", format!(">q\n{unit}\n").as_bytes()), ("t.fa", targets.as_bytes())]);
-    let names = |args: &[&str]| -> Vec<String> {
-        let all = [&["--device", "cpu", "--format", "tab", "--columns", "saccver"], args, &["q.fa", "t.fa"]]
-            .concat();
-        text(run(folder.path(), &all).done()).lines().map(str::to_string).collect()
+    let names = |args: &str| -> Vec<String> {
+        let line = format!("--device cpu --format tab --columns saccver {args} q.fa t.fa");
+        text(folder.line(&line).done()).lines().map(str::to_string).collect()
     };
-    assert_eq!(names(&[]), ["same", "again", "long", "part"]);
-    assert_eq!(names(&["--max-targets", "1"]), ["same"]);
-    assert_eq!(names(&["--max-targets", "1", "--ties"]), ["same", "again"]);
+    for (args, listed) in [
+        ("", &["same", "again", "long", "part"][..]),
+        ("--max-targets 1", &["same"]),
+        ("--max-targets 1 --ties", &["same", "again"]),
+        ("--rank identity", &["same", "again", "long"]),
+        ("--rank identity --min-coverage 0", &["same", "again", "part", "long"]),
+        ("--rank identity --min-coverage 0 --max-targets 1 --ties", &["same", "again", "part"]),
+        ("--min-coverage 90", &["same", "again", "long"]),
+        ("--min-identity 99 --max-targets 3", &["same", "again", "part"]),
+        ("--secondary-ratio 0.95", &["same", "again"]),
+        ("--min-score 40", &["same", "again", "long"]),
+        ("--evalue 1e-24", &["same", "again"]),
+    ] {
+        assert_eq!(names(args), listed, "{args}");
+    }
     // If ties include all references, no reference is omitted.
     for (more, omitted) in [
-        (&[][..], Some("on more than 1 reference, which")),
-        (&["--ties"], Some("on more than 1 reference and those that tie with the last, which")),
-        (&["--ties", "--min-score", "48"], None),
-        (&["--ties", "--min-score", "48", "--rank", "identity"], None),
-        (&["--min-score", "48", "--rank", "identity"], Some("on more than 1 reference, which")),
+        ("", Some("on more than 1 reference, which")),
+        ("--ties", Some("on more than 1 reference and those that tie with the last, which")),
+        ("--ties --min-score 48", None),
+        ("--ties --min-score 48 --rank identity", None),
+        ("--min-score 48 --rank identity", Some("on more than 1 reference, which")),
     ] {
-        let args = ["--device", "cpu", "--format", "tab", "--max-targets", "1"];
-        let outcome = run(folder.path(), &[&args[..], more, &["q.fa", "t.fa"]].concat());
+        let outcome = folder.line(&format!("--device cpu --format tab --max-targets 1 {more} q.fa t.fa"));
         let line = outcome.stderr.lines().find(|line| line.contains("--max-targets"));
-        assert!(line.is_some() == omitted.is_some(), "{more:?}: {}", outcome.stderr);
-        assert!(line.is_none_or(|line| line.contains(omitted.unwrap_or_default())), "{more:?}: {line:?}");
+        assert!(line.is_some() == omitted.is_some(), "{more}: {}", outcome.stderr);
+        assert!(line.is_none_or(|line| line.contains(omitted.unwrap_or_default())), "{more}: {line:?}");
     }
-    assert_eq!(names(&["--rank", "identity"]), ["same", "again", "long"]);
-    let of_any_length = ["--rank", "identity", "--min-coverage", "0"];
-    assert_eq!(names(&of_any_length), ["same", "again", "part", "long"]);
-    assert_eq!(
-        names(&[&of_any_length[..], &["--max-targets", "1", "--ties"]].concat()),
-        ["same", "again", "part"]
-    );
-    assert_eq!(names(&["--min-coverage", "90"]), ["same", "again", "long"]);
-    assert_eq!(names(&["--min-identity", "99", "--max-targets", "3"]), ["same", "again", "part"]);
-    assert_eq!(names(&["--secondary-ratio", "0.95"]), ["same", "again"]);
-    assert_eq!(names(&["--min-score", "40"]), ["same", "again", "long"]);
-    assert_eq!(names(&["--evalue", "1e-24"]), ["same", "again"]);
-    let sam = run(folder.path(), &["--device", "cpu", "--max-hits", "4", "q.fa", "t.fa"]);
-    sam.said(0, &["1 query had further hits below 0.8 of the best score", "use --secondary-ratio 0"]);
+    let further = "1 query had further hits below 0.8 of the best score";
+    folder.line("--device cpu --max-hits 4 q.fa t.fa").said(0, &[further, "use --secondary-ratio 0"]);
 }
 
 /// In modes in which an alignment may cover any part of the query, `--rank identity` requires a minimum coverage, so
@@ -511,34 +476,29 @@ fn ranks_by_identity_have_a_least_coverage() {
         around[2]
     );
     let folder = folder(&[("q.fa", format!(">q\n{query}\n").as_bytes()), ("t.fa", targets.as_bytes())]);
-    let run = |mode: &str, more: &[&str]| {
-        let shared = ["--device", "cpu", "--forward-only", "--min-score", "25"];
-        let list = ["--format", "tab", "--columns", "saccver", "--mode", mode];
-        folder.run(&[&shared[..], &list, more, &["q.fa", "t.fa"]].concat())
+    let run = |mode: &str, more: &str| {
+        let shared = "--device cpu --forward-only --min-score 25 --format tab --columns saccver";
+        folder.line(&format!("{shared} --mode {mode} {more} q.fa t.fa"))
     };
     let said = "1 query had hits that align less than 80 % of the query, which --rank identity omits";
     for (mode, short) in [("local", "inner\n"), ("overlap", "end\n")] {
-        let outcome = run(mode, &["--rank", "identity"]);
+        let outcome = run(mode, "--rank identity");
         outcome.said(0, &[said, "use --min-coverage"]);
         assert_eq!(outcome.text(), "whole\n", "{mode}");
         for coverage in ["0", "5"] {
-            let outcome = run(mode, &["--rank", "identity", "--min-coverage", coverage]);
+            let outcome = run(mode, &format!("--rank identity --min-coverage {coverage}"));
             assert!(!outcome.stderr.contains("identity omits"), "{}", outcome.stderr);
             assert!(outcome.text().starts_with(short), "{mode} {coverage}");
         }
-        let outcome = run(mode, &["--rank", "raw"]);
+        let outcome = run(mode, "--rank raw");
         assert!(!outcome.stderr.contains("identity omits"), "{}", outcome.stderr);
         assert!(outcome.text().starts_with("whole\n"), "{mode}");
     }
     // Parts of the references have the same minimum coverage, and the merged list is the list of the whole.
-    for part in ["1", "2"] {
-        let (share, out) = (format!("{part}/2"), format!("{part}.tab"));
-        run("local", &["--rank", "identity", "--ref-part", &share, "-o", &out]).ended(0);
-    }
-    folder.done(&["merge", "-q", "m.tab", "1.tab", "2.tab"]);
-    assert_eq!(folder.text("m.tab"), "whole\n");
+    let args = "-q --forward-only --min-score 25 --format tab --columns saccver --rank identity q.fa t.fa";
+    assert_eq!(folder.merged(args, "--ref-part", 2, "tab"), b"whole\n");
     // Alignments of whole queries need no minimum coverage.
-    assert!(!run("glocal", &["--rank", "identity"]).stderr.contains("identity omits"));
+    assert!(!run("glocal", "--rank identity").stderr.contains("identity omits"));
 }
 
 /// A minimum coverage that all hits reach does not change the list, with any rank and limits. Scores select the hits of
@@ -558,23 +518,20 @@ fn what_excludes_nothing_changes_nothing() {
         let folder = folder(&[("q.fa", queries.as_bytes()), ("t.fa", targets.as_bytes())]);
         let (mode, rank) = (random.pick(&["local", "glocal"]), random.pick(&["score", "raw", "identity"]));
         let (limit, hsps) = (random.pick(&["1", "2", "3"]), random.pick(&["1", "2", "3"]));
-        let mut args = vec!["--device", "cpu", "-q", "--format", "tab", "--alphabet", "dna", "--mode", mode];
-        args.extend(["--rank", rank, "--max-targets", limit, "--max-hsps", hsps]);
-        if mode == "local" {
-            args.extend(["--min-score", "2", "--evalue", "1e12"]);
-        }
-        if random.below(2) == 0 {
-            args.push("--ties");
-        }
-        let run = |more: &[&str]| text(folder.done(&[&args[..], more, &["q.fa", "t.fa"]].concat()));
-        assert_eq!(run(&["--min-coverage", "0.001"]), run(&["--min-coverage", "0"]), "seed {seed}: {args:?}");
+        let limits = if mode == "local" { "--min-score 2 --evalue 1e12" } else { "" };
+        let ties = random.pick(&["--ties", ""]);
+        let args = format!(
+            "--device cpu -q --format tab --alphabet dna --mode {mode} --rank {rank} --max-targets {limit} \
+             --max-hsps {hsps} {limits} {ties} q.fa t.fa"
+        );
+        let run = |least: &str| text(folder.line(&format!("{args} --min-coverage {least}")).done());
+        assert_eq!(run("0.001"), run("0"), "seed {seed}: {args}");
     }
     // The third reference ties with the last within the limit, and its second hit scores as much as theirs.
     let targets = b">t0\nG\n>t1\nG\n>t2\nG\n";
     let folder = folder(&[("q.fa", b">q\nC\n"), ("t.fa", targets)]);
-    let args = ["--mode", "glocal", "--alphabet", "dna", "--max-targets", "2", "--max-hsps", "3", "--ties"];
-    let more = ["--min-coverage", "100", "--format", "tab", "--columns", "sseqid,score", "q.fa", "t.fa"];
-    let listed = text(folder.done(&[&args[..], &more].concat()));
+    let args = "--mode glocal --alphabet dna --max-targets 2 --max-hsps 3 --ties --min-coverage 100";
+    let listed = text(folder.line(&format!("{args} --format tab --columns sseqid,score q.fa t.fa")).done());
     assert_eq!(listed, "t0\t1\nt0\t-4\nt1\t1\nt1\t-4\nt2\t1\nt2\t-4\n");
 }
 
@@ -582,9 +539,8 @@ fn what_excludes_nothing_changes_nothing() {
 #[test]
 fn scores_without_evalues_are_told() {
     let folder = folder(&[("q.fa", b">a\nACGTACGTAC\n"), ("t.fa", b">x\nACGTACGTAC\n")]);
-    let scores = ["--match", "5", "--mismatch", "1", "--gap-open", "0", "--gap-extend", "1"];
-    let args = [&["--format", "tab", "--min-score", "7"], &scores[..], &["q.fa", "t.fa"]].concat();
-    let outcome = folder.run(&args);
+    let scores = "--match 5 --mismatch 1 --gap-open 0 --gap-extend 1";
+    let outcome = folder.line(&format!("--format tab --min-score 7 {scores} q.fa t.fa"));
     outcome.said(0, &["hits have no E-values; they score at least 7"]);
     assert!(outcome.text().ends_with("\tNA\tNA\n"), "{}", outcome.text());
 }
@@ -599,20 +555,13 @@ fn multiples_have_the_same_evalues() {
     ]);
     for scores in [[1, 2, 5, 1], [3, 7, 5, 3], [2, 3, 5, 2], [1, 1, 1, 1]] {
         let listed = |factor: i32| {
-            let [match_, mismatch, open, extend] = scores.map(|score| (score * factor).to_string());
-            let numbers =
-                ["--match", &match_, "--mismatch", &mismatch, "--gap-open", &open, "--gap-extend", &extend];
-            let args = [
-                "--device",
-                "cpu",
-                "--format",
-                "tab",
-                "--max-hsps",
-                "2",
-                "--columns",
-                "qseqid,sseqid,sstart,length,evalue,bitscore",
-            ];
-            text(folder.done(&[&args[..], &numbers, &["q.fa", "t.fa"]].concat()))
+            let [match_, mismatch, open, extend] = scores.map(|score| score * factor);
+            let scores =
+                format!("--match {match_} --mismatch {mismatch} --gap-open {open} --gap-extend {extend}");
+            let columns = "qseqid,sseqid,sstart,length,evalue,bitscore";
+            let args =
+                format!("--device cpu --format tab --max-hsps 2 --columns {columns} {scores} q.fa t.fa");
+            text(folder.line(&args).done())
         };
         let once = listed(1);
         assert!(once.lines().count() >= 2, "{scores:?}: {once}");
@@ -621,51 +570,35 @@ fn multiples_have_the_same_evalues() {
         }
     }
     // A file with the scores of a built-in matrix has the statistical constants of that matrix.
-    let matrix = repository().join("data/matrices/BLOSUM62");
     let listed = |matrix: &str| {
-        let args = ["--device", "cpu", "--format", "tab", "--matrix", matrix];
-        text(run_here(&[&args[..], &["data/proteins_20.fa", "data/uniprot_60.fa"]].concat()).done())
+        let inputs = "data/proteins_20.fa data/uniprot_60.fa";
+        text(line_here(&format!("--device cpu --format tab --matrix {matrix} {inputs}")).done())
     };
-    assert_eq!(listed(matrix.to_str().unwrap()), listed("BLOSUM62"));
+    assert_eq!(listed("data/matrices/BLOSUM62"), listed("BLOSUM62"));
 }
 
 /// A warning in all formats names a scoring scheme whose alignments extend through random sequences, and the gap costs
 /// to raise.
 #[test]
 fn the_linear_phase_is_told() {
-    let matrix = repository().join("data/matrices/BLOSUM45");
-    let file = matrix.to_str().unwrap();
-    let said = |args: &[&str], says: &[&str]| {
-        let args = [args, &["data/proteins_20.fa", "data/uniprot_60.fa"]].concat();
-        run_here(&args).said(0, says);
+    let said = |args: &str, says: &[&str]| {
+        line_here(&format!("{args} data/proteins_20.fa data/uniprot_60.fa")).said(0, says);
     };
-    let low = ["--matrix", "BLOSUM45", "--gap-open", "11", "--gap-extend", "1"];
+    let low = "--matrix BLOSUM45 --gap-open 11 --gap-extend 1 --format";
     let grow = "under --matrix BLOSUM45 with gap costs 11/1, scores of random sequences grow in proportion to their length";
     let usual = "raise --gap-open or --gap-extend (BLOSUM45 usually takes 14/2)";
+    let no_evalues = "hits have no E-values; they score at least 60";
+    said(&format!("{low} tab"), &[grow, no_evalues, usual]);
+    said(&format!("{low} sam"), &[grow, "alignments extend beyond the similar regions", usual]);
+    let raise = "raise --gap-open or --gap-extend";
+    said("--matrix data/matrices/BLOSUM45 --format paf", &["with gap costs 11/1", raise]);
     said(
-        &[&low[..], &["--format", "tab"]].concat(),
-        &[grow, "hits have no E-values; they score at least 60", usual],
-    );
-    said(
-        &[&low[..], &["--format", "sam"]].concat(),
-        &[grow, "alignments extend beyond the similar regions", usual],
-    );
-    said(
-        &["--matrix", file, "--format", "paf"],
-        &["with gap costs 11/1", "raise --gap-open or --gap-extend"],
-    );
-    let near = ["--matrix", "BLOSUM50", "--gap-open", "12", "--gap-extend", "1", "--format", "tab"];
-    said(
-        &near,
-        &[
-            "grow almost in proportion to their length",
-            "E-values are approximate",
-            "BLOSUM50 usually takes 13/2",
-        ],
+        "--matrix BLOSUM50 --gap-open 12 --gap-extend 1 --format tab",
+        &["almost in proportion to their length", "E-values are approximate", "BLOSUM50 usually takes 13/2"],
     );
     for matrix in ["BLOSUM45", "BLOSUM50", "BLOSUM80", "BLOSUM80_3", "PAM250"] {
-        let args = ["--matrix", matrix, "--format", "tab", "data/proteins_20.fa", "data/uniprot_60.fa"];
-        let outcome = run_here(&args);
+        let inputs = "data/proteins_20.fa data/uniprot_60.fa";
+        let outcome = line_here(&format!("--matrix {matrix} --format tab {inputs}"));
         assert!(!outcome.stderr.contains("warning"), "{matrix}: {}", outcome.stderr);
     }
 }
@@ -674,17 +607,9 @@ fn the_linear_phase_is_told() {
 #[test]
 fn comments_name_the_columns() {
     let folder = folder(&[("q.fa", b">q\nMKWVTFISLLFLFSSAYS\n")]);
-    let args = [
-        "-q",
-        "--device",
-        "cpu",
-        "--format",
-        "tab",
-        "--header",
-        "--columns",
-        "qaccver,pident,qcovhsp,strand",
-    ];
-    let table = text(folder.run(&[&args[..], &["q.fa", "q.fa"]].concat()).done());
+    let columns = "qaccver,pident,qcovhsp,strand";
+    let args = format!("-q --device cpu --format tab --header --columns {columns} q.fa q.fa");
+    let table = text(folder.line(&args).done());
     let fields = "# Fields: query acc.ver, % identity, % query coverage per hsp, strand\n";
     assert!(table.contains(fields), "{table}");
     assert!(
@@ -697,35 +622,22 @@ fn comments_name_the_columns() {
 
 #[test]
 fn what_lists_refuse() {
-    let refused = |args: &[&str], says: &[&str]| {
-        let (query, target) = (data("mt_human.fa"), data("mt_orang.fa"));
-        run_here(&[args, &[query.to_str().unwrap(), target.to_str().unwrap()]].concat()).said(2, says);
-    };
-    refused(&["--columns", "qlen"], &["--columns is for --format tab"]);
-    refused(&["--header", "--format", "json"], &["--header is for --format tab"]);
-    refused(&["--format", "tab", "--columns", "qlen,nonsense"], &["there is no column nonsense", "qcovhsp"]);
-    refused(&["--rank", "evalue"], &["--rank evalue is for --format tab, json and text"]);
-    refused(&["--format", "tab", "--evalue", "0"], &["give a number above 0"]);
-    refused(&["--format", "tab", "--min-identity", "101"], &["give a percentage"]);
-    refused(&["--format", "tab", "--iddef", "5"], &["give 0, 1, 2, 3 or 4"]);
-    refused(&["--format", "tab", "--sort"], &["--sort writes only BAM"]);
-    refused(
-        &[
-            "--format",
-            "tab",
-            "--match",
-            "5",
-            "--mismatch",
-            "1",
-            "--gap-open",
-            "0",
-            "--gap-extend",
-            "1",
-            "--evalue",
-            "1",
-        ],
-        &["there are no E-values", "--min-score"],
-    );
+    for (args, says) in [
+        ("--columns qlen", &["--columns is for --format tab"][..]),
+        ("--header --format json", &["--header is for --format tab"]),
+        ("--format tab --columns qlen,nonsense", &["there is no column nonsense", "qcovhsp"]),
+        ("--rank evalue", &["--rank evalue is for --format tab, json and text"]),
+        ("--format tab --evalue 0", &["give a number above 0"]),
+        ("--format tab --min-identity 101", &["give a percentage"]),
+        ("--format tab --iddef 5", &["give 0, 1, 2, 3 or 4"]),
+        ("--format tab --sort", &["--sort writes only BAM"]),
+        (
+            "--format tab --match 5 --mismatch 1 --gap-open 0 --gap-extend 1 --evalue 1",
+            &["there are no E-values", "--min-score"],
+        ),
+    ] {
+        line_here(&format!("{args} data/mt_human.fa data/mt_orang.fa")).said(2, says);
+    }
 }
 
 /// Lower-case bases align as N and lower-case residues as X, in queries, references and parts of the references.
@@ -740,62 +652,20 @@ fn lower_case_is_masked() {
         ("n.fa", targets.replace(&lower[26..], &"N".repeat(25)).as_bytes()),
         ("nq.fa", format!(">q\n{unit}\n>masked\n{}\n", "N".repeat(51)).as_bytes()),
     ]);
-    let sam = |args: &[&str]| {
-        let all = text(
-            run(
-                folder.path(),
-                &[&["--device", "cpu", "--max-hits", "3", "--secondary-ratio", "0"], args].concat(),
-            )
-            .done(),
-        );
-        all.lines()
-            .filter(|line| !line.starts_with("@PG"))
-            .map(|line| format!("{line}\n"))
-            .collect::<String>()
-    };
-    let masked = sam(&["--mask-lower-case", "q.fa", "t.fa"]);
-    assert_eq!(masked, sam(&["nq.fa", "n.fa"]));
-    assert_ne!(masked, sam(&["q.fa", "t.fa"]), "lower case is upper case unless it is masked");
+    let options = "--device cpu --max-hits 3 --secondary-ratio 0";
+    let sam = |args: &str| folder.line(&format!("{options} {args}")).without_pg();
+    let masked = sam("--mask-lower-case q.fa t.fa");
+    assert_eq!(masked, sam("nq.fa n.fa"));
+    assert_ne!(masked, sam("q.fa t.fa"), "lower case is upper case unless it is masked");
     assert!(masked.contains("masked\t4\t"), "{masked}");
-    let pairs = ["pairs", "--device", "cpu", "--format", "tab", "--mask-lower-case", "q.fa", "t.fa"];
-    assert_eq!(text(run(folder.path(), &pairs).done()).lines().count(), 1);
-    for part in ["1/2", "2/2"] {
-        let args = [
-            "--quiet",
-            "--device",
-            "cpu",
-            "--mask-lower-case",
-            "--max-hits",
-            "3",
-            "--secondary-ratio",
-            "0",
-            "--ref-part",
-            part,
-        ];
-        run(folder.path(), &[&args[..], &["-o", &format!("{}.sam", &part[..1]), "q.fa", "t.fa"]].concat())
-            .ended(0);
-    }
-    run(folder.path(), &["merge", "--quiet", "m.sam", "1.sam", "2.sam"]).ended(0);
-    let merged: String = text(folder.read("m.sam"))
-        .lines()
-        .filter(|line| !line.starts_with("@PG"))
-        .map(|line| format!("{line}\n"))
-        .collect();
-    assert_eq!(merged, masked);
-    let proteins = [
-        "--device",
-        "cpu",
-        "--format",
-        "tab",
-        "--columns",
-        "qaccver,score,sseq",
-        "--mask-lower-case",
-        "--min-score",
-        "10",
-    ];
+    let pairs = folder.line("pairs --device cpu --format tab --mask-lower-case q.fa t.fa");
+    assert_eq!(pairs.text().lines().count(), 1);
+    let args = format!("-q {options} --mask-lower-case q.fa t.fa");
+    assert_eq!(without_pg(&text(folder.merged(&args, "--ref-part", 2, "sam"))), masked);
     folder.write("p.fa", ">p\nMKWVTFISLLFLFSSAYS\n");
     folder.write("x.fa", ">x\nMKWVTFISLLflfssays\n");
-    let table = text(run(folder.path(), &[&proteins[..], &["p.fa", "x.fa"]].concat()).done());
+    let proteins = "--device cpu --format tab --columns qaccver,score,sseq --mask-lower-case --min-score 10";
+    let table = text(folder.line(&format!("{proteins} p.fa x.fa")).done());
     assert!(table.ends_with("MKWVTFISLL\n"), "{table}");
 }
 
@@ -820,74 +690,40 @@ fn low_complexity_hits_are_left_out() {
         ),
     ]);
     for (query, targets) in [("p.fa", "proteins.fa"), ("d.fa", "dna.fa")] {
-        let list = |options: &[&str]| {
-            let args =
-                [&["--device", "cpu", "--format", "tab", "--min-score", "25"], options, &[query, targets]];
-            text(run(folder.path(), &args.concat()).done())
+        let list = |options: &str| {
+            let args = format!("--device cpu -q --format tab --min-score 25 {options} {query} {targets}");
+            text(folder.line(&args).done())
         };
-        let (all, masked) = (list(&[]), list(&["--mask", "low"]));
+        let (all, masked) = (list(""), list("--mask low"));
         assert_eq!(all.lines().filter(|line| line.contains("stranger")).count(), 1, "{all}");
         assert_eq!(masked.lines().count(), 1, "{masked}");
         assert!(masked.contains("homolog") && all.contains(&masked), "{all}{masked}");
-        assert_eq!(list(&["--mask", "none"]), all);
+        assert_eq!(list("--mask none"), all);
         for (mask, expected) in
             [("low", "\"masked_hits\": 1"), ("none", "\"masked_letters\": null, \"masked_hits\": null")]
         {
-            list(&["--mask", mask, "--stats", "x.json"]);
+            list(&format!("--mask {mask} --stats x.json"));
             assert!(folder.text("x.json").contains(expected), "{mask}");
         }
-        let columns = ["--mask", "low", "--columns", "std,masked"];
-        let counted = list(&columns);
+        let counted = list("--mask low --columns std,masked");
         let (line, count) = counted.trim_end().rsplit_once('\t').unwrap();
         assert_eq!(line, masked.trim_end());
         // The protein hit contains no glutamines, and the DNA hit contains the repeat.
         assert_eq!(count.parse::<u32>().unwrap() > 0, query == "d.fa", "{counted}");
         // Merged parts of the references give the same table.
-        for part in ["1", "2"] {
-            let (share, out) = (format!("{part}/2"), format!("{part}.tab"));
-            let args = [
-                "--device",
-                "cpu",
-                "-q",
-                "--format",
-                "tab",
-                "--min-score",
-                "25",
-                "--mask",
-                "low",
-                "--ref-part",
-            ];
-            run(folder.path(), &[&args[..], &[&share, "-o", &out, query, targets]].concat()).ended(0);
-        }
-        run(folder.path(), &["merge", "-q", "merged.tab", "1.tab", "2.tab"]).ended(0);
-        assert_eq!(text(folder.read("merged.tab")), masked);
-        for name in ["1.tab", "2.tab", "merged.tab"] {
-            std::fs::remove_file(folder.file(name)).unwrap();
-        }
+        let args = format!("--device cpu -q --format tab --min-score 25 --mask low {query} {targets}");
+        assert_eq!(text(folder.merged(&args, "--ref-part", 2, "tab")), masked);
         // SAM omits these hits as well.
-        let sam = |mask| {
-            let args = [
-                "--device",
-                "cpu",
-                "--max-hits",
-                "9",
-                "--secondary-ratio",
-                "0",
-                "--mask",
-                mask,
-                query,
-                targets,
-            ];
-            let text = text(run(folder.path(), &args).done());
-            text.lines()
-                .filter(|line| !line.starts_with('@'))
-                .map(|line| line.contains("stranger"))
-                .collect::<Vec<_>>()
+        let sam = |mask| -> Vec<bool> {
+            let options = "--device cpu --max-hits 9 --secondary-ratio 0 --mask";
+            let text = text(folder.line(&format!("{options} {mask} {query} {targets}")).done());
+            let records = text.lines().filter(|line| !line.starts_with('@'));
+            records.map(|line| line.contains("stranger")).collect()
         };
         assert!(sam("none").contains(&true) && sam("low") == [false]);
     }
-    run(folder.path(), &["--mask", "low", "--mode", "global", "p.fa", "proteins.fa"])
-        .said(2, &["--mode global does not support --mask"]);
+    let outcome = folder.line("--mask low --mode global p.fa proteins.fa");
+    outcome.said(2, &["--mode global does not support --mask"]);
 }
 
 /// Returns the name, the residues and the mask of each sequence in the output of NCBI's maskers.
@@ -911,8 +747,8 @@ fn masked_by_ncbi(golden: &str) -> Vec<(String, String, Vec<bool>)> {
 #[test]
 fn hard_masks_score_and_do_not_show() {
     let golden = [
-        ("segmasker.txt", 'X', &["--alphabet", "protein", "--min-score", "30"][..]),
-        ("dustmasker.txt", 'N', &["--alphabet", "dna", "--min-score", "15"]),
+        ("segmasker.txt", 'X', "--alphabet protein --min-score 30"),
+        ("dustmasker.txt", 'N', "--alphabet dna --min-score 15"),
     ];
     for (file, any, options) in golden {
         let sequences =
@@ -932,18 +768,17 @@ fn hard_masks_score_and_do_not_show() {
                 .collect()
         });
         let folder = folder(&[("written.fa", written.as_bytes()), ("hidden.fa", hidden.as_bytes())]);
-        let list = |columns: &str, more: &[&str], query: &str| -> Vec<Vec<String>> {
-            let columns = ["--device", "cpu", "--format", "tab", "--columns", columns, "--max-hsps", "3"];
-            let args = [&columns[..], options, more, &[query, "written.fa"]].concat();
-            let table = text(run(folder.path(), &args).done());
+        let list = |columns: &str, more: &str, query: &str| -> Vec<Vec<String>> {
+            let columns = format!("--device cpu --format tab --columns {columns} --max-hsps 3");
+            let table = text(folder.line(&format!("{columns} {options} {more} {query} written.fa")).done());
             table.lines().map(|line| line.split('\t').map(str::to_string).collect()).collect()
         };
         let scores = "qseqid,sseqid,score,evalue,qstart,qend,sstart,send,length,gaps";
-        let hard = list(scores, &["--mask", "hard"], "written.fa");
-        assert_eq!(hard, list(scores, &[], "hidden.fa"), "{file}");
-        assert_ne!(hard, list(scores, &[], "written.fa"), "{file}");
+        let hard = list(scores, "--mask hard", "written.fa");
+        assert_eq!(hard, list(scores, "", "hidden.fa"), "{file}");
+        assert_ne!(hard, list(scores, "", "written.fa"), "{file}");
         let shown = "qseqid,qstart,qend,masked,nident,pident,length,qseq,sseq";
-        let all = list(shown, &["--mask", "hard"], "written.fa");
+        let all = list(shown, "--mask hard", "written.fa");
         let mut masked_in_all = 0;
         for line in &all {
             let number = |at: usize| line[at].parse::<usize>().unwrap();
@@ -963,13 +798,13 @@ fn hard_masks_score_and_do_not_show() {
         }
         assert!(masked_in_all > 0, "{file}");
         let is_alike = |line: &[String]| line[5].parse::<f64>().unwrap() >= 60.0;
-        let alike = list(shown, &["--mask", "hard", "--min-identity", "60"], "written.fa");
+        let alike = list(shown, "--mask hard --min-identity 60", "written.fa");
         assert!(alike.iter().all(|line| is_alike(line)), "{file}");
         assert!(all.iter().filter(|line| is_alike(line)).all(|line| alike.contains(line)), "{file}");
-        assert!(list(shown, &[], "written.fa").iter().all(|line| line[3] == "NA"), "{file}");
+        assert!(list(shown, "", "written.fa").iter().all(|line| line[3] == "NA"), "{file}");
         // SAM records show all residues and have the same scores.
-        let args = ["--device", "cpu", "--mask", "hard", "--stats", "x.json"];
-        let sam = run(folder.path(), &[&args[..], options, &["written.fa", "written.fa"]].concat()).sam();
+        let args = format!("--device cpu --mask hard --stats x.json {options} written.fa written.fa");
+        let sam = folder.line(&args).sam();
         for (record, (name, letters, _)) in sam.records.iter().zip(&sequences) {
             assert_eq!(record.name(), name);
             let is_forward = record.flag() & 16 == 0;
@@ -982,13 +817,13 @@ fn hard_masks_score_and_do_not_show() {
         let expected = format!("\"masked_letters\": {masked}, \"masked_hits\": 0,");
         assert!(folder.text("x.json").contains(&expected), "{expected}");
         // The statistics of `--mask low` count the omitted hits.
-        let plain: BTreeSet<_> = list(scores, &[], "written.fa").into_iter().collect();
-        let low = list(scores, &["--mask", "low", "--stats", "y.json"], "written.fa");
+        let plain: BTreeSet<_> = list(scores, "", "written.fa").into_iter().collect();
+        let low = list(scores, "--mask low --stats y.json", "written.fa");
         let left_out = plain.difference(&low.into_iter().collect()).count();
         assert!(any == 'N' || left_out > 100, "{left_out}");
         let expected = format!("\"masked_hits\": {left_out},");
         assert!(folder.text("y.json").contains(&expected), "{expected}");
-        run(folder.path(), &["all", "--mask", "hard", "written.fa"]).said(2, &["--mask hard", "--mask low"]);
+        folder.line("all --mask hard written.fa").said(2, &["--mask hard", "--mask low"]);
     }
 }
 
@@ -997,8 +832,7 @@ fn hard_masks_score_and_do_not_show() {
 fn searches_draw_alignments() {
     let text_of = "TTTTACGTACGGTCATTTTTTTTTTTTTTTTTTTTTTTTTTTTTTTTTTTGAACGTATTTTT";
     let folder = folder(&[("t.fa", format!(">t\n{text_of}\n").as_bytes())]);
-    let page =
-        text(run(folder.path(), &["search", "-k", "1", "--format", "text", "TACGGTCA", "t.fa"]).done());
+    let page = text(folder.line("search -k 1 --format text TACGGTCA t.fa").done());
     assert!(page.starts_with(
         "pattern in t, 8 to 15, strand +, 0 edits\n\nPattern  1 TACGGTCA 8\n           ||||||||\nText     8 TACGGTCA 15\n\n"
     ), "{page}");

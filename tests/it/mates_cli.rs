@@ -1,14 +1,12 @@
 //! Tests mates and split reads through the command: input files, parts, flags, and the fields of records about their
 //! mates.
 
-use crate::common::command::{command, finish, run};
+use crate::common::command::{command, finish};
+use crate::common::folder::Folder;
 use crate::common::sam::{Record, Sam};
 use crate::common::{codes, names_in_groups, random::Random};
 use std::collections::HashMap;
-use std::fs;
-use std::path::Path;
 use swalign::terms::alphabet::{Alphabet, reverse_complement};
-use tempfile::TempDir;
 
 const PAIRS: usize = 1500;
 const LETTERS: usize = 80;
@@ -21,14 +19,13 @@ fn text(letters: &[u8]) -> &str {
 
 /// Writes two references that share a stretch, and mates from them in every input form. One pair in 20 has a mate of
 /// random bases, one in 40 has two, and one in 30 has mates from two references.
-fn mates() -> TempDir {
-    let folder = tempfile::tempdir().unwrap();
+fn mates() -> Folder {
+    let folder = Folder::new();
     let mut random = Random::new(7);
     let mut references: Vec<Vec<u8>> = (0..2).map(|_| random.sequence(Alphabet::Dna, 6000)).collect();
     let copy = references[0][1000..1600].to_vec();
     references[1][3000..3600].copy_from_slice(&copy);
-    let write = |name: &str, text: String| fs::write(folder.path().join(name), text).unwrap();
-    write(REFERENCE, format!(">one\n{}\n>two\n{}\n", text(&references[0]), text(&references[1])));
+    folder.write(REFERENCE, format!(">one\n{}\n>two\n{}\n", text(&references[0]), text(&references[1])));
     let [mut first, mut second, mut both, mut fasta] = [(); 4].map(|()| String::new());
     let names = names_in_groups(PAIRS, 50, LETTERS);
     for (number, name) in names.iter().enumerate() {
@@ -57,36 +54,22 @@ fn mates() -> TempDir {
             fasta.push_str(&format!(">{name}\n{}\n", text(letters)));
         }
     }
-    write("r1.fq", first);
-    write("r2.fq", second);
-    write("both.fq", both);
-    write("both.fa", fasta);
+    for (name, text) in [("r1.fq", first), ("r2.fq", second), ("both.fq", both), ("both.fa", fasta)] {
+        folder.write(name, text);
+    }
     folder
-}
-
-/// Returns the output of a run that must succeed, without @PG.
-#[track_caller]
-fn output(folder: &Path, args: &[&str]) -> String {
-    run(folder, args).without_pg()
 }
 
 #[test]
 fn two_files_or_one_are_the_same() {
     let folder = mates();
-    let whole = output(folder.path(), &["-q", "r1.fq", "r2.fq", REFERENCE]);
-    let args = ["-q", "--interleaved", "both.fq", REFERENCE];
-    assert_eq!(output(folder.path(), &args), whole);
-    let both = fs::read(folder.path().join("both.fq")).unwrap();
+    let whole = folder.line("-q r1.fq r2.fq ref.fa").without_pg();
+    assert_eq!(folder.line("-q --interleaved both.fq ref.fa").without_pg(), whole);
     let mut piped = command(folder.path());
-    piped.args(["-q", "--interleaved", "-", REFERENCE]).write_stdin(both);
+    piped.args(["-q", "--interleaved", "-", REFERENCE]).write_stdin(folder.read("both.fq"));
     assert_eq!(finish(&mut piped).without_pg(), whole);
-    for more in [
-        &["-t", "1", "--batch", "7"][..],
-        &["-t", "4", "--filter", "none"],
-        &["--filter", "scan", "--batch", "64"],
-    ] {
-        let args = [&["-q", "r1.fq", "r2.fq", REFERENCE], more].concat();
-        assert_eq!(output(folder.path(), &args), whole, "{more:?}");
+    for more in ["-t 1 --batch 7", "-t 4 --filter none", "--filter scan --batch 64"] {
+        assert_eq!(folder.line(&format!("-q r1.fq r2.fq ref.fa {more}")).without_pg(), whole, "{more}");
     }
 }
 
@@ -94,21 +77,11 @@ fn two_files_or_one_are_the_same() {
 fn parts_joined_are_the_whole() {
     let folder = mates();
     for format in ["sam", "bam", "paf"] {
-        for input in [&["r1.fq", "r2.fq"][..], &["--interleaved", "both.fq"], &["--interleaved", "both.fa"]] {
-            let args = [&["-q", "--format", format], input, &[REFERENCE]].concat();
-            let whole = run(folder.path(), &[&args[..], &["-o", "whole"]].concat());
-            whole.ended(0);
-            let parts: Vec<String> = (1..=3).map(|number| format!("part.{number}")).collect();
-            for (number, part) in parts.iter().enumerate() {
-                let share = format!("{}/3", number + 1);
-                let outcome = run(folder.path(), &[&args[..], &["--part", &share, "-o", part]].concat());
-                outcome.ended(0);
-            }
-            let merge = ["merge", "-q", "merged", &parts[0], &parts[1], &parts[2]];
-            let merged = run(folder.path(), &merge);
-            merged.ended(0);
-            let [whole, merged] = ["whole", "merged"].map(|name| fs::read(folder.path().join(name)).unwrap());
-            assert!(whole == merged, "{format} {input:?}: {} and {} bytes", whole.len(), merged.len());
+        for input in ["r1.fq r2.fq", "--interleaved both.fq", "--interleaved both.fa"] {
+            let args = format!("-q --format {format} {input} ref.fa");
+            folder.line(&format!("{args} -o whole")).ended(0);
+            let (whole, merged) = (folder.read("whole"), folder.merged(&args, "--part", 3, format));
+            assert!(whole == merged, "{args}: {} and {} bytes", whole.len(), merged.len());
         }
     }
 }
@@ -138,7 +111,7 @@ fn end(record: &Record) -> u64 {
 #[test]
 fn records_of_mates_agree() {
     let folder = mates();
-    let sam = Sam::parse(&output(folder.path(), &["-q", "--max-hits", "3", "r1.fq", "r2.fq", REFERENCE]));
+    let sam = folder.line("-q --max-hits 3 r1.fq r2.fq ref.fa").sam();
     assert!(sam.header.iter().any(|line| line.starts_with("@CO\tswalign insert: orientation=fr mean=2")));
     let primary: Vec<&Record> = sam.primary().collect();
     assert_eq!(primary.len(), 2 * PAIRS);
@@ -208,8 +181,8 @@ fn records_of_mates_agree() {
 #[test]
 fn paf_names_mates() {
     let folder = mates();
-    let paf = output(folder.path(), &["-q", "--format", "paf", "r1.fq", "r2.fq", REFERENCE]);
-    let names: Vec<&str> = paf.lines().map(|line| line.split('\t').next().unwrap()).collect();
+    let paf = folder.line("-q --format paf r1.fq r2.fq ref.fa");
+    let names: Vec<&str> = paf.text().lines().map(|line| line.split('\t').next().unwrap()).collect();
     assert_eq!(names.len(), 2 * PAIRS);
     assert!(names.chunks(2).all(|pair| pair[0].strip_suffix("/1") == pair[1].strip_suffix("/2")));
 }
@@ -218,20 +191,20 @@ fn paf_names_mates() {
 fn orientations() {
     let folder = mates();
     let turned = |file: &str, to: &str| {
-        let text = fs::read_to_string(folder.path().join(file)).unwrap();
+        let text = folder.text(file);
         let lines: Vec<&str> = text.lines().collect();
         let record = |record: &[&str]| {
             let letters = reverse_complement(record[1].as_bytes());
             format!("{}\n{}\n+\n{}\n", record[0], std::str::from_utf8(&letters).unwrap(), record[3])
         };
-        fs::write(folder.path().join(to), lines.chunks(4).map(record).collect::<String>()).unwrap();
+        folder.write(to, lines.chunks(4).map(record).collect::<String>());
     };
     turned("r1.fq", "turned1.fq");
     turned("r2.fq", "turned2.fq");
     for (files, orientation, mean) in
-        [(["turned1.fq", "turned2.fq"], "rf", "mean=9"), (["r1.fq", "turned2.fq"], "ff", "mean=1")]
+        [("turned1.fq turned2.fq", "rf", "mean=9"), ("r1.fq turned2.fq", "ff", "mean=1")]
     {
-        let sam = Sam::parse(&output(folder.path(), &["-q", files[0], files[1], REFERENCE]));
+        let sam = folder.line(&format!("-q {files} ref.fa")).sam();
         let insert = sam.header.iter().find_map(|line| line.strip_prefix("@CO\tswalign insert: ")).unwrap();
         assert!(insert.starts_with(&format!("orientation={orientation} {mean}")), "{insert}");
         let proper = sam.primary().filter(|record| record.flag() & 2 != 0).count();
@@ -239,51 +212,44 @@ fn orientations() {
         // The estimated insert size gives the same records when it is set by hand.
         let numbers = insert.replace("mean=", "").replace("deviation=", "");
         let [_, mean, deviation] = numbers.split(' ').collect::<Vec<_>>()[..] else { panic!("{insert}") };
-        let by_hand = format!("{mean},{deviation},{orientation}");
-        let again = output(folder.path(), &["-q", "--insert", &by_hand, files[0], files[1], REFERENCE]);
-        assert_eq!(Sam::parse(&again).records, sam.records);
+        let by_hand = format!("-q --insert {mean},{deviation},{orientation} {files} ref.fa");
+        assert_eq!(folder.line(&by_hand).sam().records, sam.records);
     }
 }
 
 #[test]
 fn what_is_no_pair_is_refused() {
     let folder = mates();
-    let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
-    let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
     let lines = |text: &str, from: usize, to: usize| -> String {
         text.split_inclusive('\n').skip(4 * from).take(4 * (to - from)).collect()
     };
-    write("fewer.fq", &lines(&read("r2.fq"), 0, 40));
-    write("shifted.fq", &lines(&read("r2.fq"), 1, PAIRS));
-    write("odd.fq", &lines(&read("both.fq"), 0, 41));
-    write("protein.fa", ">p\nMKVLAAGITRMKVLAAGITRMKVLWWPPQQEEFF\n");
+    folder.write("fewer.fq", lines(&folder.text("r2.fq"), 0, 40));
+    folder.write("shifted.fq", lines(&folder.text("r2.fq"), 1, PAIRS));
+    folder.write("odd.fq", lines(&folder.text("both.fq"), 0, 41));
+    folder.write("protein.fa", ">p\nMKVLAAGITRMKVLAAGITRMKVLWWPPQQEEFF\n");
     for (args, code, says) in [
-        (&["r1.fq", "fewer.fq", REFERENCE][..], 1, &["r1.fq, record 41", "fewer.fq has fewer"][..]),
-        (&["fewer.fq", "r1.fq", REFERENCE], 1, &["fewer.fq, record 1", "r1.fq, record 1", "another name"]),
-        (&["r1.fq", "shifted.fq", REFERENCE], 1, &["r1.fq, record 1", "shifted.fq, record 1", "same order"]),
-        (&["--interleaved", "odd.fq", REFERENCE], 1, &["odd.fq, record 41", "no mate"]),
-        (&["--interleaved", "r1.fq", REFERENCE], 1, &["r1.fq, record 1", "r1.fq, record 2"]),
-        (&["r1.fq", "nosuch.fq", REFERENCE], 1, &["nosuch.fq"]),
-        (&["r1.fq", "r2.fq", "protein.fa"], 2, &["protein"]),
-        (&["--forward-only", "r1.fq", "r2.fq", REFERENCE], 2, &["both strands"]),
-        (&["--interleaved", "r1.fq", "r2.fq", REFERENCE], 2, &["--interleaved", "one file"]),
-        (&["--insert", "300,30", "r1.fq", REFERENCE], 2, &["--insert", "mates"]),
-        (&["--insert", "300", "r1.fq", "r2.fq", REFERENCE], 2, &["MEAN,SD"]),
-        (&["--insert", "0,1", "r1.fq", "r2.fq", REFERENCE], 2, &["MEAN,SD"]),
-        (&["--insert", "300,30,fx", "r1.fq", "r2.fq", REFERENCE], 2, &["MEAN,SD", "rf"]),
-        (&["-", "-", REFERENCE], 2, &["stdin"]),
-        (&["-o", "r2.fq", "r1.fq", "r2.fq", REFERENCE], 2, &["overwrite", "r2.fq"]),
+        ("r1.fq fewer.fq ref.fa", 1, &["r1.fq, record 41", "fewer.fq has fewer"][..]),
+        ("fewer.fq r1.fq ref.fa", 1, &["fewer.fq, record 1", "r1.fq, record 1", "another name"]),
+        ("r1.fq shifted.fq ref.fa", 1, &["r1.fq, record 1", "shifted.fq, record 1", "same order"]),
+        ("--interleaved odd.fq ref.fa", 1, &["odd.fq, record 41", "no mate"]),
+        ("--interleaved r1.fq ref.fa", 1, &["r1.fq, record 1", "r1.fq, record 2"]),
+        ("r1.fq nosuch.fq ref.fa", 1, &["nosuch.fq"]),
+        ("r1.fq r2.fq protein.fa", 2, &["protein"]),
+        ("--forward-only r1.fq r2.fq ref.fa", 2, &["both strands"]),
+        ("--interleaved r1.fq r2.fq ref.fa", 2, &["--interleaved", "one file"]),
+        ("--insert 300,30 r1.fq ref.fa", 2, &["--insert", "mates"]),
+        ("--insert 300 r1.fq r2.fq ref.fa", 2, &["MEAN,SD"]),
+        ("--insert 0,1 r1.fq r2.fq ref.fa", 2, &["MEAN,SD"]),
+        ("--insert 300,30,fx r1.fq r2.fq ref.fa", 2, &["MEAN,SD", "rf"]),
+        ("- - ref.fa", 2, &["stdin"]),
+        ("-o r2.fq r1.fq r2.fq ref.fa", 2, &["overwrite", "r2.fq"]),
     ] {
-        let outcome = run(folder.path(), args);
-        assert_eq!(outcome.code, Some(code), "{args:?}: {}", outcome.stderr);
-        for word in says {
-            assert!(outcome.stderr.contains(word), "{args:?}: {} lacks {word:?}", outcome.stderr);
-        }
+        folder.line(args).said(code, says);
     }
     // Mates are also paired if there are too few for an estimate.
-    write("few1.fq", &lines(&read("r1.fq"), 0, 3));
-    write("few2.fq", &lines(&read("r2.fq"), 0, 3));
-    let few = run(folder.path(), &["few1.fq", "few2.fq", REFERENCE]);
+    folder.write("few1.fq", lines(&folder.text("r1.fq"), 0, 3));
+    folder.write("few2.fq", lines(&folder.text("r2.fq"), 0, 3));
+    let few = folder.line("few1.fq few2.fq ref.fa");
     assert!(few.stderr.contains("insert size") && few.stderr.contains("--insert"), "{}", few.stderr);
     assert!(few.sam().primary().filter(|record| record.flag() & 2 != 0).count() >= 4);
 }
@@ -291,7 +257,7 @@ fn what_is_no_pair_is_refused() {
 /// Splits reads with chimeras, inversions and deletions of one reference.
 #[test]
 fn split_reads() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = Folder::new();
     let mut random = Random::new(11);
     let reference = random.sequence(Alphabet::Dna, 8000);
     let piece = |from: usize, to: usize| reference[from..to].to_vec();
@@ -310,12 +276,12 @@ fn split_reads() {
             format!("@{name}\n{}\n+\n{qualities}\n", text(letters))
         })
         .collect();
-    fs::write(folder.path().join("q.fq"), fastq).unwrap();
-    fs::write(folder.path().join(REFERENCE), format!(">r\n{}\n", text(&reference))).unwrap();
+    folder.write("q.fq", fastq);
+    folder.write(REFERENCE, format!(">r\n{}\n", text(&reference)));
     let letters: HashMap<&str, &Vec<u8>> = reads.iter().map(|(name, letters)| (*name, letters)).collect();
-    let long = ["-q", "--preset", "long", "q.fq", REFERENCE];
+    let long = "-q --preset long q.fq ref.fa";
     for clip in ["soft", "hard"] {
-        let sam = Sam::parse(&output(folder.path(), &[&long[..], &["--clip", clip]].concat()));
+        let sam = folder.line(&format!("{long} --clip {clip}")).sam();
         for (name, count) in [("chimera", 2), ("inversion", 3), ("deletion", 2), ("whole", 1), ("short", 1)] {
             let records: Vec<&Record> = sam.records.iter().filter(|record| record.name() == name).collect();
             assert_eq!(records.len(), count, "{name}");
@@ -347,54 +313,45 @@ fn split_reads() {
             }
         }
     }
-    let records = |more: &[&str]| {
-        let args = [&["-q", "q.fq", REFERENCE], more].concat();
-        Sam::parse(&output(folder.path(), &args)).records
-    };
-    let supplementary =
-        |more: &[&str]| records(more).iter().filter(|record| record.flag() & 0x800 != 0).count();
-    assert_eq!(supplementary(&[]), 0, "short reads are not split");
-    assert_eq!(supplementary(&["--split"]), 4);
-    assert_eq!(supplementary(&["--split", "--split-score", "25"]), 5);
-    assert_eq!(supplementary(&["--split-score", "500"]), 0);
-    assert_eq!(supplementary(&["--preset", "long", "--no-split"]), 0);
-    assert_eq!(records(&["--preset", "long"]), records(&["--preset", "long", "--filter", "none", "-t", "1"]));
-    assert_eq!(records(&["--preset", "long"]), records(&["--preset", "long", "--device", "plain"]));
+    let records = |more: &str| folder.line(&format!("-q q.fq ref.fa {more}")).sam().records;
+    let supplementary = |more: &str| records(more).iter().filter(|record| record.flag() & 0x800 != 0).count();
+    // Short reads are not split by default.
+    for (more, count) in [
+        ("", 0),
+        ("--split", 4),
+        ("--split --split-score 25", 5),
+        ("--split-score 500", 0),
+        ("--preset long --no-split", 0),
+    ] {
+        assert_eq!(supplementary(more), count, "{more}");
+    }
+    assert_eq!(records("--preset long"), records("--preset long --filter none -t 1"));
+    assert_eq!(records("--preset long"), records("--preset long --device plain"));
     // The pieces are in descending order of length, so that each round finds one.
     let pieces: Vec<Vec<u8>> = (0..24).map(|at| piece(300 * at, 300 * at + 80 - at)).collect();
-    fs::write(folder.path().join("many.fa"), format!(">many\n{}\n", text(&pieces.concat()))).unwrap();
-    let pieces_found = |more: &[&str]| {
-        let outcome = run(folder.path(), &[&["--preset", "long", "many.fa", REFERENCE], more].concat());
-        let records = Sam::parse(&String::from_utf8(outcome.stdout).unwrap()).records.len();
-        (records, outcome.stderr.contains("1 query may have more"))
+    folder.write("many.fa", format!(">many\n{}\n", text(&pieces.concat())));
+    let pieces_found = |more: &str| {
+        let outcome = folder.line(&format!("--preset long many.fa ref.fa {more}"));
+        (outcome.sam().records.len(), outcome.stderr.contains("1 query may have more"))
     };
-    assert_eq!(pieces_found(&["--split"]), (24, false));
-    let (found, is_said) = pieces_found(&[]);
+    assert_eq!(pieces_found("--split"), (24, false));
+    let (found, is_said) = pieces_found("");
     assert!(is_said && (4..24).contains(&found), "{found}");
     // The number of supplementary alignments does not depend on `--max-hits`.
-    let many = records(&["--preset", "long", "--max-hits", "4"]);
+    let many = records("--preset long --max-hits 4");
     assert_eq!(many.iter().filter(|record| record.flag() & 0x800 != 0).count(), 4);
     for (args, says) in [
-        (&["--split", "--no-split"][..], "--no-split"),
-        (&["--split", "--ref-part", "1/2"], "--ref-part"),
-        (&["--no-split", "--split-score", "9"], "--split-score"),
+        ("--split --no-split", "--no-split"),
+        ("--split --ref-part 1/2", "--ref-part"),
+        ("--no-split --split-score 9", "--split-score"),
     ] {
-        let outcome = run(folder.path(), &[args, &["q.fq", REFERENCE]].concat());
-        outcome.said(2, &[says]);
+        folder.line(&format!("{args} q.fq ref.fa")).said(2, &[says]);
     }
     // `merge` counts the queries of parts, not their supplementary records.
     for format in ["sam", "paf", "bam"] {
-        let args = [&long[..], &["--format", format]].concat();
-        for part in ["1/2", "2/2"] {
-            let out = format!("part.{}", &part[..1]);
-            let outcome = run(folder.path(), &[&args[..], &["--part", part, "-o", &out]].concat());
-            outcome.ended(0);
-        }
-        assert_eq!(run(folder.path(), &[&args[..], &["-o", "whole"]].concat()).code, Some(0));
-        let merged = run(folder.path(), &["merge", "-q", "merged", "part.1", "part.2"]);
-        merged.ended(0);
-        let [whole, merged] = ["whole", "merged"].map(|name| fs::read(folder.path().join(name)).unwrap());
-        assert!(whole == merged, "{format}");
+        let args = format!("{long} --format {format}");
+        folder.line(&format!("{args} -o whole")).ended(0);
+        assert!(folder.read("whole") == folder.merged(&args, "--part", 2, format), "{format}");
     }
 }
 
@@ -402,7 +359,7 @@ fn split_reads() {
 /// pair is below the limit, the mates are not a proper pair.
 #[test]
 fn limits_by_identity_keep_pairs() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = Folder::new();
     let mut random = Random::new(12);
     let mut reference = random.sequence(Alphabet::Dna, 6000);
     let left = reference[1000..1100].to_vec();
@@ -412,26 +369,22 @@ fn limits_by_identity_keep_pairs() {
         reference[at] = if reference[at] == b'A' { b'C' } else { b'A' };
     }
     let right = reverse_complement(&reference[4200..4300]);
-    let fasta = |name: &str, letters: &[u8]| {
-        fs::write(folder.path().join(name), format!(">x\n{}\n", text(letters))).unwrap();
-    };
+    let fasta = |name: &str, letters: &[u8]| folder.write(name, format!(">x\n{}\n", text(letters)));
     fasta(REFERENCE, &reference);
     fasta("1.fa", &left);
     fasta("2.fa", &right);
-    let lines = |identity: &[&str]| {
-        let args = ["--insert", "300,50", "--max-hits", "3"];
-        let args = [&args[..], identity, &["1.fa", "2.fa", REFERENCE]].concat();
-        let sam = output(folder.path(), &args);
-        sam.lines().filter(|line| !line.starts_with('@')).map(str::to_string).collect::<Vec<_>>()
+    let lines = |identity: &str| {
+        let sam = folder.line(&format!("--insert 300,50 --max-hits 3 {identity} 1.fa 2.fa ref.fa"));
+        sam.text().lines().filter(|line| !line.starts_with('@')).map(str::to_string).collect::<Vec<_>>()
     };
     let column = |line: &str, number: usize| line.split('\t').nth(number).unwrap().to_string();
-    let all = lines(&[]);
+    let all = lines("");
     let (flags, place) = (|line: &str| column(line, 1).parse::<u32>().unwrap(), |line: &str| column(line, 3));
     assert_eq!((flags(&all[0]) & 2, place(&all[0])), (2, "4001".to_string()), "{all:#?}");
     // The better hit elsewhere is a further hit.
     assert_eq!(all.len(), 3, "{all:#?}");
-    assert_eq!(lines(&["--min-identity", "90"]), all);
-    let strict = lines(&["--min-identity", "99"]);
+    assert_eq!(lines("--min-identity 90"), all);
+    let strict = lines("--min-identity 99");
     assert_eq!(strict.len(), 2, "{strict:#?}");
     assert_eq!((flags(&strict[0]) & 2, place(&strict[0])), (0, "1001".to_string()), "{strict:#?}");
     assert_eq!(flags(&strict[1]) & 2, 0, "{strict:#?}");
@@ -441,22 +394,20 @@ fn limits_by_identity_keep_pairs() {
 /// pairs.
 #[test]
 fn equal_pairs_are_reported_together() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = Folder::new();
     let mut random = Random::new(1);
     let copy = random.sequence(Alphabet::Dna, 1000);
     let mut poorer = copy.clone();
     poorer[150] = if poorer[150] == b'A' { b'C' } else { b'A' };
     let fasta = |name: &str, records: &[(&str, &[u8])]| {
         let records = records.iter().map(|(name, letters)| format!(">{name}\n{}\n", text(letters)));
-        fs::write(folder.path().join(name), records.collect::<String>()).unwrap();
+        folder.write(name, records.collect::<String>());
     };
     fasta(REFERENCE, &[("a", &copy), ("b", &copy), ("poorer", &poorer), ("c", &copy)]);
     fasta("1.fa", &[("x", &copy[100..200])]);
     fasta("2.fa", &[("x", &reverse_complement(&copy[350..450]))]);
-    let run = |more: &[&str]| {
-        let args = [&["-q", "--device", "cpu", "--insert", "350,50"], more, &["1.fa", "2.fa", REFERENCE]];
-        Sam::parse(&output(folder.path(), &args.concat()))
-    };
+    let run =
+        |more: &str| folder.line(&format!("-q --device cpu --insert 350,50 {more} 1.fa 2.fa ref.fa")).sam();
     /// Flag, reference and position of a record, reference and position of its mate, and template length.
     type Line = (u32, String, u64, String, u64, i64);
     let lines = |sam: &Sam| -> Vec<Line> {
@@ -474,14 +425,14 @@ fn equal_pairs_are_reported_together() {
     let of = |pairs: &[&[Line]]| -> Vec<_> {
         (0..2).flat_map(|mate| pairs.iter().map(move |pair| pair[mate].clone())).collect()
     };
-    assert_eq!(lines(&run(&[])), of(&[&a]));
+    assert_eq!(lines(&run("")), of(&[&a]));
     // On the poorer reference, the second mate scores as much, but the first mate does not.
     let alone = (401, "poorer".to_string(), 351, "a".to_string(), 101, 0);
     let mut expected = of(&[&a, &b, &c]);
     expected.insert(5, alone);
-    assert_eq!(lines(&run(&["--ties"])), expected);
-    assert_eq!(lines(&run(&["--ties", "--max-hits", "2"])), expected);
-    assert_eq!(run(&["--ties", "--max-hits", "4"]).records.len(), 8);
+    assert_eq!(lines(&run("--ties")), expected);
+    assert_eq!(lines(&run("--ties --max-hits 2")), expected);
+    assert_eq!(run("--ties --max-hits 4").records.len(), 8);
     // Pairs that reach a minimum identity stay together.
-    assert_eq!(lines(&run(&["--ties", "--min-identity", "90"])), expected);
+    assert_eq!(lines(&run("--ties --min-identity 90")), expected);
 }

@@ -1,7 +1,7 @@
 //! Tests modes other than local through the command: records are consistent, the output does not depend on the device,
 //! the threads, the batches or the parts, and unsupported options are errors.
 
-use crate::common::command::{run, run_here};
+use crate::common::command::line_here;
 use crate::common::folder::{Folder, folder};
 use crate::common::random::Random;
 use crate::common::sam::{self, Sam};
@@ -10,8 +10,8 @@ use std::fmt::Write;
 use swalign::terms::alphabet::Alphabet;
 
 const MODES: [&str; 3] = ["glocal", "global", "overlap"];
-const DNA: [&str; 2] = ["data/amplicon_16s.fq.gz", "data/16s_20.fa"];
-const PROTEINS: [&str; 2] = ["data/proteins_20.fa", "data/uniprot_60.fa"];
+const DNA: &str = "data/amplicon_16s.fq.gz data/16s_20.fa";
+const PROTEINS: &str = "data/proteins_20.fa data/uniprot_60.fa";
 
 fn text(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes).unwrap()
@@ -34,14 +34,12 @@ fn runs(cigar: &str) -> Vec<(i64, char)> {
 #[test]
 fn records_of_sam_agree_with_themselves() {
     for mode in MODES {
-        let limits = ["--max-hits", "4", "--secondary-ratio", "0"];
-        let args =
-            [&["--device", "cpu", "-q", "--mode", mode, "--eqx"], &limits[..], &["q.fa", "t.fa"]].concat();
+        let args = format!("--device cpu -q --mode {mode} --eqx --max-hits 4 --secondary-ratio 0 q.fa t.fa");
         let folder = folder(&[
             ("q.fa", b">a\nACGTACGTTGCA\n>b\nGGGTTTCCCAAATTT\n>c\nAAAA\n>none\n\n>d\nTTGCAAGG\n"),
             ("t.fa", b">x\nTTTACGTACGTTGCATTTT\n>y\nGGGTTTCCAAATTTACGACTG\n>z\nCC\n"),
         ]);
-        let sam: Sam = folder.run(&args).sam();
+        let sam: Sam = folder.line(&args).sam();
         let lengths = BTreeMap::from([("x", 19), ("y", 21), ("z", 2)]);
         let mut seen = 0;
         for record in &sam.records {
@@ -83,20 +81,19 @@ fn however_it_is_computed_the_bytes_are_the_same() {
         for (format, data) in
             [("sam", DNA), ("paf", PROTEINS), ("tab", DNA), ("json", PROTEINS), ("text", DNA)]
         {
-            let bytes = |ways: &[&str]| {
-                let args = ["-q", "--mode", mode, "--format", format, "--max-hits", "3"];
-                run_here(&[&args, ways, &data].concat()).without_pg()
+            let bytes = |ways: &str| {
+                let args = format!("-q --mode {mode} --format {format} --max-hits 3 {ways} {data}");
+                line_here(&args).without_pg()
             };
-            let expected = bytes(&["--device", "cpu"]);
-            for ways in [&["-t", "1"][..], &["--batch", "7", "-t", "3"]] {
-                assert!(bytes(ways) == expected, "{mode} {format}: {ways:?}");
+            let expected = bytes("--device cpu");
+            for ways in ["-t 1", "--batch 7 -t 3"] {
+                assert!(bytes(ways) == expected, "{mode} {format}: {ways}");
             }
         }
     }
     let pairs = |device: &str| {
-        let args = ["pairs", "-q", "--mode", "global", "--format", "tab", "--device", device];
-        let files = ["tests/golden/ssw.q.fa", "tests/golden/ssw.t.fa"];
-        text(run_here(&[&args[..], &files].concat()).done())
+        let files = "tests/golden/ssw.q.fa tests/golden/ssw.t.fa";
+        text(line_here(&format!("pairs -q --mode global --format tab --device {device} {files}")).done())
     };
     assert_eq!(pairs("plain"), pairs("cpu"));
     assert_eq!(pairs("cpu:baseline"), pairs("cpu"));
@@ -108,14 +105,13 @@ fn limits_of_identity_leave_further_hits_of_a_reference() {
     let files =
         [("q.fa", &b">q\nACGTTT\n"[..]), ("t.fa", b">t1\nACGTTT\n>t2\nACGTAACC\n>t3\nGGGGGGGGGGGGGGG\n")];
     let folder = folder(&files);
-    let columns = ["--format", "tab", "--columns", "sseqid,score,strand", "--max-hsps", "2"];
+    let columns = "-q --mode global q.fa t.fa --format tab --columns sseqid,score,strand --max-hsps 2";
     for (targets, expected) in
         [("1", "t1\t6\t+\nt1\t-12\t-\n"), ("2", "t1\t6\t+\nt1\t-12\t-\nt2\t-12\t+\nt2\t-14\t-\n")]
     {
-        for limit in [&[][..], &["--min-identity", "0.1"]] {
-            let args =
-                [&["-q", "--mode", "global", "q.fa", "t.fa", "--max-targets", targets], &columns[..], limit];
-            assert_eq!(text(folder.run(&args.concat()).stdout), expected, "{targets}, {limit:?}");
+        for limit in ["", "--min-identity 0.1"] {
+            let listed = folder.line(&format!("{columns} --max-targets {targets} {limit}"));
+            assert_eq!(listed.text(), expected, "{targets}, {limit}");
         }
     }
 }
@@ -139,8 +135,8 @@ fn scores_are_needles() {
         golden.lines().filter(|line| !line.starts_with('#')).map(|line| line.split('\t').collect()).collect();
     let mut compared = 0;
     for (file, scores) in [
-        ("data/16s_20.fa", &["--match", "5", "--mismatch", "4", "--forward-only"][..]),
-        ("data/proteins_20.fa", &["--alphabet", "protein", "--matrix", "BLOSUM62"]),
+        ("data/16s_20.fa", "--match 5 --mismatch 4 --forward-only"),
+        ("data/proteins_20.fa", "--alphabet protein --matrix BLOSUM62"),
     ] {
         let records = records(file);
         for mode in ["global", "overlap"] {
@@ -152,10 +148,8 @@ fn scores_are_needles() {
                 rows.iter().enumerate().map(record).collect::<String>().into_bytes()
             };
             let folder = folder(&[("q.fa", &fasta(1)), ("t.fa", &fasta(2))]);
-            let args =
-                ["pairs", "-q", "--device", "cpu", "--mode", mode, "--gap-open", "9", "--gap-extend", "1"];
-            let table = ["--format", "tab", "--columns", "score", "q.fa", "t.fa"];
-            let ours = text(folder.run(&[&args, scores, &table].concat()).stdout);
+            let args = format!("pairs -q --device cpu --mode {mode} --gap-open 9 --gap-extend 1 {scores}");
+            let ours = text(folder.line(&format!("{args} --format tab --columns score q.fa t.fa")).done());
             let expected: Vec<&str> = rows.iter().map(|row| row[3]).collect();
             assert_eq!(ours.lines().collect::<Vec<_>>(), expected, "{file}, {mode}");
             compared += rows.len();
@@ -171,8 +165,8 @@ fn a_query_without_letters_has_no_alignment() {
     for mode in MODES {
         for gap in ["6", "300", "65536", "1000000"] {
             let on = |device: &str| {
-                let args = ["-q", "--mode", mode, "--gap-open", gap, "--device", device, "q.fa", "t.fa"];
-                text(folder.run(&args).stdout)
+                let args = format!("-q --mode {mode} --gap-open {gap} --device {device} q.fa t.fa");
+                text(folder.line(&args).done())
             };
             let lines = on("cpu");
             assert_eq!(lines, on("plain"), "{mode}, {gap}");
@@ -192,19 +186,13 @@ fn mapping_qualities_of_parts_of_the_references_join() {
     ]);
     let (mut with_end_gaps, mut above_zero) = (0, 0);
     for mode in MODES {
-        let args =
-            ["-q", "--device", "cpu", "--mode", mode, "--preset", "linear", "--match", "9", "q.fa", "t.fa"];
+        let args = format!("-q --device cpu --mode {mode} --preset linear --match 9 q.fa t.fa");
         let mut qualities = Vec::new();
         for format in ["sam", "paf"] {
-            let [whole, joined, one, other] =
-                ["whole", "joined", "part.1", "part.2"].map(|name| format!("{name}.{format}"));
-            folder.done(&[&args[..], &["-o", &whole]].concat());
-            for (part, name) in [("1/2", &one), ("2/2", &other)] {
-                folder.done(&[&args[..], &["--ref-part", part, "-o", name]].concat());
-            }
-            folder.done(&["merge", "-q", &joined, &one, &other]);
-            assert_eq!(folder.text(&joined), folder.text(&whole), "{mode}");
+            let whole = format!("whole.{format}");
+            folder.line(&format!("{args} -o {whole}")).ended(0);
             let whole = folder.text(&whole);
+            assert_eq!(text(folder.merged(&args, "--ref-part", 2, format)), whole, "{mode}");
             let records = whole.lines().filter(|line| !line.starts_with('@'));
             let column = if format == "sam" { 4 } else { 11 };
             let quality = |line: &str| line.split('\t').nth(column).unwrap().to_string();
@@ -226,23 +214,22 @@ fn identities_are_the_same_in_all_lists() {
         ("t.fa", b">t\nACGGTACGTTACGGGGGGGGG\n>u\nGACGGTACGTAACG\n"),
     ]);
     let mut with_end_gaps = 0;
-    for (mode, command) in MODES.into_iter().flat_map(|mode| [(mode, &["pairs"][..]), (mode, &[])]) {
+    for (mode, command) in MODES.into_iter().flat_map(|mode| [(mode, "pairs"), (mode, "")]) {
         for definition in ["0", "1", "2", "3", "4"] {
-            let list = |format: &str, more: &[&str]| {
-                let args =
-                    ["-q", "--device", "cpu", "--mode", mode, "--iddef", definition, "--format", format];
-                text(folder.done(&[command, &args, more, &["q.fa", "t.fa"]].concat()))
+            let list = |format: &str| {
+                let args = format!("-q --device cpu --mode {mode} --iddef {definition} --format {format}");
+                text(folder.line(&format!("{command} {args} q.fa t.fa")).done())
             };
-            let table = list("tab", &["--columns", "pident,nident,length"]);
+            let table = list("tab --columns pident,nident,length");
             let rows: Vec<Vec<f64>> = table
                 .lines()
                 .map(|line| line.split('\t').map(|number| number.parse().unwrap()).collect())
                 .collect();
             assert!(rows.len() >= 2, "{table}");
-            let shown = list("text", &[]);
+            let shown = list("text");
             let lines: Vec<&str> =
                 shown.lines().filter_map(|line| line.strip_prefix("Identities ")).collect();
-            let json = list("json", &[]);
+            let json = list("json");
             let in_json: Vec<f64> = json
                 .split("\"identity\": ")
                 .skip(1)
@@ -272,25 +259,11 @@ fn parts_join_to_the_whole() {
     folder.copy_data("16s_20.fa", "t.fa");
     for mode in MODES {
         for (kind, name) in [("--part", "sam"), ("--part", "tsv"), ("--ref-part", "sam")] {
-            let args = ["-q", "--mode", mode, "--max-hits", "3"];
-            let files = ["q.fq.gz", "t.fa"];
-            let whole = format!("{mode}.whole.{name}");
-            folder.run(&[&args[..], &["-o", &whole], &files].concat()).done();
-            let mut parts = Vec::new();
-            for share in ["1/3", "2/3", "3/3"] {
-                let part = format!("{mode}.{kind}.{}.{name}", &share[..1]);
-                folder.run(&[&args[..], &[kind, share, "-o", &part], &files].concat()).done();
-                parts.push(part);
-            }
-            let joined = format!("{mode}.joined.{name}");
-            let mut merge = vec!["merge", "-q", &joined];
-            merge.extend(parts.iter().map(String::as_str));
-            folder.run(&merge).done();
-            let without_pg = |name: &str| {
-                let text = folder.text(name);
-                text.lines().filter(|line| !line.starts_with("@PG")).map(str::to_string).collect::<Vec<_>>()
-            };
-            assert!(without_pg(&joined) == without_pg(&whole), "{mode} {kind} {name}");
+            let args = format!("-q --mode {mode} --max-hits 3 q.fq.gz t.fa");
+            folder.line(&format!("{args} -o whole.{name}")).ended(0);
+            let whole = folder.text(&format!("whole.{name}"));
+            let joined = text(folder.merged(&args, kind, 3, name));
+            assert!(sam::without_pg(&joined) == sam::without_pg(&whole), "{mode} {kind} {name}");
         }
     }
 }
@@ -299,30 +272,18 @@ fn parts_join_to_the_whole() {
 #[test]
 fn pairs_report_every_pair() {
     let folder = folder(&[("q.fa", b">a\nAAAA\n>b\nACGT\n"), ("t.fa", b">x\nCCCC\n>y\nACGT\n")]);
-    let args = [
-        "pairs",
-        "-q",
-        "--mode",
-        "global",
-        "--format",
-        "tab",
-        "--columns",
-        "qseqid,score,evalue,bitscore,cigar",
-    ];
-    let table = |more: &[&str]| text(folder.run(&[&args[..], more, &["q.fa", "t.fa"]].concat()).done());
-    assert_eq!(table(&[]), "a\t-16\tNA\tNA\t4X\nb\t4\tNA\tNA\t4=\n");
-    assert_eq!(table(&["--min-score", "-15"]), "b\t4\tNA\tNA\t4=\n");
-    let json =
-        text(folder.run(&["pairs", "-q", "--mode", "glocal", "--format", "json", "q.fa", "t.fa"]).done());
+    let args = "pairs -q --mode global --format tab --columns qseqid,score,evalue,bitscore,cigar q.fa t.fa";
+    assert_eq!(folder.line(args).text(), "a\t-16\tNA\tNA\t4X\nb\t4\tNA\tNA\t4=\n");
+    assert_eq!(folder.line(&format!("{args} --min-score -15")).text(), "b\t4\tNA\tNA\t4=\n");
+    let json = text(folder.line("pairs -q --mode glocal --format json q.fa t.fa").done());
     assert!(json.contains("\"evalue\": null") && json.contains("\"score\": -10"), "{json}");
 }
 
 #[test]
 fn the_nearest_gene_by_identity() {
     // Like `vsearch --usearch_global` with all hits of the best identity.
-    let args =
-        ["-q", "--mode", "glocal", "--rank", "identity", "--max-targets", "1", "--ties", "--format", "tab"];
-    let table = text(run_here(&[&args[..], &["--columns", "qseqid,pident,qcovs"], &DNA].concat()).done());
+    let args = "-q --mode glocal --rank identity --max-targets 1 --ties --format tab";
+    let table = text(line_here(&format!("{args} --columns qseqid,pident,qcovs {DNA}")).done());
     let rows: Vec<Vec<&str>> = table.lines().map(|line| line.split('\t').collect()).collect();
     assert!(rows.len() >= 40 && rows.iter().all(|row| row[2] == "100"), "{table}");
     for two in rows.windows(2).filter(|two| two[0][0] == two[1][0]) {
@@ -334,9 +295,9 @@ fn the_nearest_gene_by_identity() {
 /// not traced.
 #[test]
 fn ranks_by_identity_are_those_of_all_hits() {
-    let columns = ["--format", "tab", "--columns", "qseqid,sseqid,nident,length,gaps,score,cigar"];
-    let rows = |args: &[&str]| -> Vec<Vec<String>> {
-        let table = text(run_here(&[&["-q"], &columns[..], args].concat()).done());
+    let columns = "-q --format tab --columns qseqid,sseqid,nident,length,gaps,score,cigar";
+    let rows = |args: &str| -> Vec<Vec<String>> {
+        let table = text(line_here(&format!("{columns} {args}")).done());
         table.lines().map(|line| line.split('\t').map(str::to_string).collect()).collect()
     };
     let number = |row: &[String], at: usize| row[at].parse::<u64>().unwrap();
@@ -345,14 +306,12 @@ fn ranks_by_identity_are_those_of_all_hits() {
         (number(one, 2) * number(other, 3)).cmp(&(number(other, 2) * number(one, 3)))
     };
     let mut seen = 0;
-    for (data, scores) in [(DNA, &["--preset", "blastn"][..]), (PROTEINS, &[])] {
-        let of_mode = [&["--mode", "glocal", "--iddef", "1"], scores, &data].concat();
-        let all = rows(&[&["--max-targets", "1000"], &of_mode[..]].concat());
+    for (data, scores) in [(DNA, "--preset blastn"), (PROTEINS, "")] {
+        let of_mode = format!("--mode glocal --iddef 1 {scores} {data}");
+        let all = rows(&format!("--max-targets 1000 {of_mode}"));
         for (places, least) in [(3, 0), (1000, 90), (2, 60)] {
-            let (limit, percent) = (places.to_string(), least.to_string());
-            let limits =
-                ["--rank", "identity", "--ties", "--max-targets", &limit, "--min-identity", &percent];
-            let found = rows(&[&limits[..], &of_mode].concat());
+            let limits = format!("--rank identity --ties --max-targets {places} --min-identity {least}");
+            let found = rows(&format!("{limits} {of_mode}"));
             let mut expected = Vec::new();
             for hits in all.chunk_by(|one, other| one[0] == other[0]) {
                 let mut hits: Vec<_> = hits
@@ -372,7 +331,7 @@ fn ranks_by_identity_are_those_of_all_hits() {
             }
             assert!(
                 found == expected,
-                "{scores:?}, {places} places, {least} %: {} and {}",
+                "{scores}, {places} places, {least} %: {} and {}",
                 found.len(),
                 expected.len()
             );
@@ -386,26 +345,21 @@ fn ranks_by_identity_are_those_of_all_hits() {
 fn what_a_mode_lacks_is_refused() {
     let folder = folder(&[("q.fa", b">a\nACGT\n"), ("t.fa", b">x\nACGT\n")]);
     for (more, says) in [
-        (&["--evalue", "1"][..], "E-values"),
-        (&["--rank", "evalue", "--format", "tab"], "E-values"),
-        (&["--split"], "reads"),
-        (&["--circular", "all"], "--circular"),
-        (&["--filter", "index"], "--filter"),
-        (&["--interleaved"], "mates"),
+        ("--evalue 1", "E-values"),
+        ("--rank evalue --format tab", "E-values"),
+        ("--split", "reads"),
+        ("--circular all", "--circular"),
+        ("--filter index", "--filter"),
+        ("--interleaved", "mates"),
     ] {
-        let args = [&["--mode", "glocal"], more, &["q.fa", "t.fa"]].concat();
-        folder.run(&args).said(2, &[says, "--mode glocal"]);
+        folder.line(&format!("--mode glocal {more} q.fa t.fa")).said(2, &[says, "--mode glocal"]);
     }
-    folder.run(&["--min-score", "0", "q.fa", "t.fa"]).said(2, &["--min-score", "1 or more"]);
-    folder.run(&["--mode", "semi", "q.fa", "t.fa"]).said(2, &["local, glocal, global, overlap"]);
+    folder.line("--min-score 0 q.fa t.fa").said(2, &["--min-score", "1 or more"]);
+    folder.line("--mode semi q.fa t.fa").said(2, &["local, glocal, global, overlap"]);
     // The cost of a gap as long as the sequences could overflow.
-    let args = ["--mode", "global", "--gap-extend", "1000000"];
-    let long = crate::common::folder::folder(&[
-        ("q.fa", format!(">a\n{}\n", "A".repeat(600)).as_bytes()),
-        ("t.fa", b">x\nACGT\n"),
-    ]);
-    run(long.path(), &[&args[..], &["q.fa", "t.fa"]].concat())
-        .said(1, &["overflow", "q.fa, record 1 'a'", "600 against 4 residues"]);
+    folder.write("q.fa", format!(">a\n{}\n", "A".repeat(600)));
+    let outcome = folder.line("--mode global --gap-extend 1000000 q.fa t.fa");
+    outcome.said(1, &["overflow", "q.fa, record 1 'a'", "600 against 4 residues"]);
 }
 
 /// A long reference is swept in stretches. In some of them a query has a score that narrow vectors hold, in others it has
@@ -425,10 +379,8 @@ fn stretches_without_a_good_score_are_scored_too() {
     let reference = format!(">chr\n{}\n", reference.escape_ascii());
     let folder = folder(&[("reads.fa", reads.as_bytes()), ("ref.fa", reference.as_bytes())]);
     let run = |device: &str, filter: &str| {
-        let args = ["-q", "--device", device, "--filter", filter, "--mode", "glocal", "reads.fa", "ref.fa"];
-        let outcome = folder.run(&args);
-        outcome.ended(0);
-        sam::records(std::str::from_utf8(&outcome.stdout).unwrap())
+        let args = format!("-q --device {device} --filter {filter} --mode glocal reads.fa ref.fa");
+        sam::records(folder.line(&args).text())
     };
     assert_eq!(run("cpu", "none"), run("cpu:baseline", "auto"));
 }

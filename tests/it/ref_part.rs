@@ -11,7 +11,7 @@ mod mates;
 #[path = "ref_part/merge.rs"]
 mod merge;
 
-use crate::common::command::{command, finish, shell};
+use crate::common::command::{command, finish, shell, words};
 use crate::common::folder::Folder;
 use crate::common::gzip::unpacked;
 use crate::common::random::Random;
@@ -21,44 +21,98 @@ use swalign::terms::alphabet::Alphabet;
 
 /// Writes all parts of a run. Returns their names.
 #[track_caller]
-fn parts(folder: &Folder, args: &[&str], format: &str, count: usize) -> Vec<String> {
+fn parts(folder: &Folder, args: &str, format: &str, count: usize) -> Vec<String> {
     let name = |number: usize| format!("part.{number}.{format}");
     for number in 1..=count {
-        let (part, threads) = (format!("{number}/{count}"), (1 + number % 2).to_string());
-        let batch = (1 + 100 * number).to_string();
-        let own = ["--device", "cpu", "-q", "-t", &threads, "--batch", &batch];
-        folder.done(&[&own, &["--ref-part", &part, "-o", &name(number)][..], args].concat());
+        let (threads, batch) = (1 + number % 2, 1 + 100 * number);
+        let own = format!("--device cpu -q -t {threads} --batch {batch} --ref-part {number}/{count}");
+        folder.line(&format!("{own} -o {} {args}", name(number))).ended(0);
     }
     (1..=count).map(name).collect()
 }
 
-/// Returns the output of the run of `args` as a whole.
+/// Returns the output of a run.
 #[track_caller]
-fn whole(folder: &Folder, args: &[&str], format: &str) -> Vec<u8> {
-    folder.done(&[&["--device", "cpu", "-q", "--format", format], args].concat())
+fn whole(folder: &Folder, args: &str, format: &str) -> Vec<u8> {
+    let output = format!("whole.{format}");
+    folder.line(&format!("--device cpu -q -o {output} {args}")).ended(0);
+    folder.read(&output)
 }
 
-/// Joins `count` parts of the run of `args`, and compares the result with `whole`.
+/// Joins parts of a run, for each of these numbers of parts, and compares the result with the whole. Returns the whole.
 #[track_caller]
-fn check(folder: &Folder, args: &[&str], format: &str, count: usize, whole: &[u8]) {
-    let mut parts = parts(folder, args, format, count);
-    // The order of the parts does not matter.
-    parts.reverse();
-    let merge = ["merge", "-q", "out"].into_iter().chain(parts.iter().map(String::as_str));
-    folder.done(&merge.collect::<Vec<_>>());
-    let joined = folder.read("out");
-    if joined != whole && ["sam", "paf", "tab", "json"].contains(&format) {
-        let [joined, whole] = [&joined[..], whole].map(String::from_utf8_lossy);
-        let mut lines = joined.lines().zip(whole.lines()).filter(|(one, other)| one != other);
-        panic!("{args:?} in {count} parts: {:?}", lines.next());
+fn check(folder: &Folder, args: &str, format: &str, counts: &[usize]) -> Vec<u8> {
+    let whole = whole(folder, args, format);
+    for &count in counts {
+        let mut parts = parts(folder, args, format, count);
+        // The order of the parts does not matter.
+        parts.reverse();
+        folder.line(&format!("merge -q out {}", parts.join(" "))).ended(0);
+        let joined = folder.read("out");
+        if joined != whole && ["sam", "paf", "tab", "json"].contains(&format) {
+            let [joined, whole] = [&joined, &whole].map(|bytes| String::from_utf8_lossy(bytes));
+            let mut lines = joined.lines().zip(whole.lines()).filter(|(one, other)| one != other);
+            panic!("{args} in {count} parts: {:?}", lines.next());
+        }
+        assert!(joined == whole, "{args} as {format} in {count} parts");
+        if cfg!(target_os = "linux") && count >= 25 {
+            // Fewer files can be open than there are parts.
+            let line = format!("ulimit -n 34; exec \"$SWALIGN\" merge -q few {}", parts.join(" "));
+            finish(&mut shell(folder.path(), &line)).ended(0);
+            assert!(folder.read("few") == whole, "{args} as {format} in {count} parts, few of them open");
+        }
     }
-    assert!(joined == whole, "{args:?} as {format} in {count} parts");
-    if cfg!(target_os = "linux") && count >= 25 {
-        // Fewer files can be open than there are parts.
-        let line = format!("ulimit -n 34; exec \"$SWALIGN\" merge -q few {}", parts.join(" "));
-        finish(&mut shell(folder.path(), &line)).ended(0);
-        assert!(folder.read("few") == whole, "{args:?} as {format} in {count} parts, few of them open");
+    whole
+}
+
+/// Merges parts whose receipts have wrong numbers and a new seal, and parts with a changed byte. `records` is the number
+/// of queries.
+#[track_caller]
+fn check_damage(folder: &Folder, args: &str, format: &str, records: usize) {
+    let parts = parts(folder, args, format, 2);
+    let merged = || folder.line(&format!("merge out {}", parts.join(" ")));
+    let receipts = parts.iter().map(|part| folder.read(&format!("{part}.swalign"))).collect::<Vec<_>>();
+    let restore = || {
+        let all = parts.iter().zip(&receipts);
+        all.for_each(|(part, receipt)| folder.write(&format!("{part}.swalign"), receipt));
+    };
+    for (key, value, says) in [
+        ("records", "0".to_string(), "more than 0 queries".to_string()),
+        ("records", (records - 1).to_string(), format!("more than {} queries", records - 1)),
+        ("records", (records + 2).to_string(), format!("fewer than {} queries", records + 2)),
+        ("crc32", "00000000".to_string(), "the checksum differs".to_string()),
+    ] {
+        restore();
+        for part in &parts {
+            receipts::change(&folder.file(part), |text| receipts::with(text, key, &value));
+        }
+        merged().said(1, &[&says]);
+        assert!(!folder.file("out").exists());
     }
+    restore();
+    let bytes = folder.read(&parts[1]);
+    for at in (0..bytes.len()).step_by(bytes.len() / 40).chain([bytes.len() - 1]) {
+        let mut changed = bytes.clone();
+        changed[at] ^= 4;
+        folder.write(&parts[1], &changed);
+        let outcome = merged();
+        assert_eq!(outcome.code, Some(1), "{format}, byte {at}: {}", outcome.stderr);
+        // A different name is an error before the checksum is known.
+        let says = ["write this part again", "write all parts"];
+        assert!(says.iter().any(|says| outcome.stderr.contains(says)), "{format}, {at}: {}", outcome.stderr);
+        assert!(!folder.file("out").exists());
+        // With a matching checksum, `merge` may accept the part. Otherwise it ends with code 1.
+        let sum = format!("{:08x}", crc32fast::hash(&changed));
+        receipts::change(&folder.file(&parts[1]), |text| receipts::with(text, "crc32", &sum));
+        match merged().code {
+            Some(0) => std::fs::remove_file(folder.file("out")).unwrap(),
+            code => assert_eq!(code, Some(1), "{format}, byte {at}"),
+        }
+        restore();
+    }
+    folder.write(&parts[1], &bytes);
+    merged().said(0, &[&format!("joined 2 parts of the references, of {records} records")]);
+    std::fs::remove_file(folder.file("out")).unwrap();
 }
 
 /// Writes queries, and the tiny references that they come from, many of them equal, from both strands. Returns the
@@ -89,7 +143,7 @@ fn equals(random: &mut Random) -> (Folder, usize) {
 }
 
 /// Returns random limits of hits.
-fn limits(random: &mut Random) -> Vec<&'static str> {
+fn limits(random: &mut Random) -> String {
     let hits = random.pick(&["1", "2", "3", "5", "1000"]);
     let (targets, hsps) = (random.pick(&["1", "2", "3", "25"]), random.pick(&["1", "2", "9"]));
     let least = random.pick(&["1", "3", "8"]);
@@ -97,13 +151,11 @@ fn limits(random: &mut Random) -> Vec<&'static str> {
     let evalue = random.pick(&["1000000000", "1000", "1"]);
     let (identity, coverage) = (random.pick(&["0", "60", "90"]), random.pick(&["0", "30", "70"]));
     let strands = random.pick(&["--both-strands", "--forward-only"]);
-    let mut args = vec!["--max-hits", hits, "--max-targets", targets, "--max-hsps", hsps];
-    args.extend(["--min-score", least, "--secondary-ratio", ratio, "--evalue", evalue, strands]);
-    args.extend(["--min-identity", identity, "--min-coverage", coverage, "--alphabet", "dna"]);
-    if random.below(2) == 0 {
-        args.push("--ties");
-    }
-    args
+    let ties = random.pick(&["--ties", ""]);
+    format!(
+        "--max-hits {hits} --max-targets {targets} --max-hsps {hsps} --min-score {least} --secondary-ratio {ratio} \
+         --evalue {evalue} --min-identity {identity} --min-coverage {coverage} --alphabet dna {strands} {ties}"
+    )
 }
 
 const READS: usize = 552;

@@ -24,7 +24,7 @@ use swalign::patterns::search::codes::TextCodes;
 use swalign::patterns::search::exact::Exact;
 use swalign::patterns::search::hits::{Gatherer, HitOptions, PatternHit};
 use swalign::patterns::search::limits;
-use swalign::patterns::search::pam::{Pam, PamSide};
+use swalign::patterns::search::pam::Pam;
 use swalign::patterns::search::pattern::SearchPattern;
 use swalign::patterns::search::plain;
 use swalign::patterns::search::plain::PlainScan;
@@ -35,7 +35,7 @@ use swalign::patterns::search::stream::{Seams, Stream, TextEnd, plain_codes};
 use swalign::patterns::search::{EndScan, MatchRule, NOTHING, OTHER, PatternEnd};
 use swalign::terms::alignment::{ColumnOp, Strand, Strands};
 use swalign::terms::alphabet::Alphabet;
-use swalign::terms::options::EditLimits;
+use swalign::terms::options::{EditLimits, PamSide};
 
 /// Options without limits and PAM, which select the local minima of the edits.
 fn plain_options(rule: MatchRule, strands: Strands) -> HitOptions {
@@ -50,4 +50,21 @@ fn plain_options(rule: MatchRule, strands: Strands) -> HitOptions {
         strands,
         before: 0,
     }
+}
+
+/// The remaining hits of a text that are final before its next part.
+fn rest(gatherer: &mut Gatherer, wanted: &HitOptions, patterns: &[Vec<u8>], text: &[u8]) -> Vec<PatternHit> {
+    let mut next = || Some(gatherer.next(wanted, patterns, text).unwrap()).filter(|hits| !hits.is_empty());
+    std::iter::from_fn(&mut next).flatten().collect()
+}
+
+/// The hits of a part of a text with these ends that are final before the next part.
+fn take(
+    gatherer: &mut Gatherer,
+    (wanted, patterns): (&HitOptions, &[Vec<u8>]),
+    text: &[u8],
+    (ends, to): (&[TextEnd], usize),
+) -> Vec<PatternHit> {
+    gatherer.put(wanted, patterns, text, ends, to);
+    rest(gatherer, wanted, patterns, text)
 }

@@ -81,14 +81,11 @@ fn inputs(seed: u64) -> Inputs {
     Inputs { folder: folder(&files), references }
 }
 
-const SINGLE: [&str; 2] = ["reads.fq", "ref.fa"];
-const MATES: [&str; 5] = ["--insert", "350,10", "r1.fq", "r2.fq", "ref.fa"];
+const SINGLE: &str = "reads.fq ref.fa";
+const MATES: &str = "--insert 350,10 r1.fq r2.fq ref.fa";
 
-fn run(inputs: &Inputs, more: &[&str], what: &[&str]) -> String {
-    let args = [&["-q"][..], more, what].concat();
-    let outcome = inputs.folder.run(&args);
-    outcome.ended(0);
-    outcome.without_pg()
+fn run(inputs: &Inputs, args: &str) -> String {
+    inputs.folder.line(&format!("-q {args}")).without_pg()
 }
 
 fn records(sam: &str) -> Vec<Vec<&str>> {
@@ -98,7 +95,7 @@ fn records(sam: &str) -> Vec<Vec<&str>> {
 #[test]
 fn parts_of_reads_are_found_and_marked() {
     let inputs = inputs(3);
-    let sam = run(&inputs, &["--device", "cpu"], &SINGLE);
+    let sam = run(&inputs, "--device cpu reads.fq ref.fa");
     assert!(sam.contains("anchor=19 anchored_score=30"), "the header tells the tiers");
     let mut aligned = BTreeMap::<String, (u32, u32)>::new();
     for fields in records(&sam) {
@@ -113,31 +110,22 @@ fn parts_of_reads_are_found_and_marked() {
             assert!((30..90).contains(&score.parse::<u32>().unwrap()), "{fields:?}");
         }
     }
-    let expected = [
-        ("foreign", (0, 0)),
-        ("long", (6, 0)),
-        ("longforeign", (0, 0)),
-        ("part", (60, 60)),
-        ("whole", (60, 0)),
-    ];
-    for (kind, counts) in expected {
-        assert_eq!(aligned[kind], counts, "{kind}");
-    }
-    // One mismatch in 11 bases leaves no run of 19 bases, and the score is below the proven minimum.
-    assert_eq!(aligned["poor"], (0, 0));
-    let all = run(&inputs, &["--device", "cpu", "--min-score", "30"], &SINGLE);
+    // In poor reads, one mismatch in 11 bases leaves no run of 19 bases, and the score is below the proven minimum.
+    let kinds = ["foreign", "long", "longforeign", "part", "poor", "whole"];
+    let counts = [(0, 0), (6, 0), (0, 0), (60, 60), (0, 0), (60, 0)];
+    assert!(
+        aligned.iter().map(|(kind, counts)| (&**kind, *counts)).eq(kinds.into_iter().zip(counts)),
+        "{aligned:?}"
+    );
+    let all = run(&inputs, "--device cpu --min-score 30 reads.fq ref.fa");
     assert!(!all.contains("ya:i:1") && all.contains("min_score=30 "));
-    let poor =
-        records(&all).into_iter().filter(|fields| fields[0].starts_with("poor") && fields[2] != "*").count();
-    assert_eq!(poor, 60, "a least score that is given is proven");
-    let one_tier = run(&inputs, &["--device", "cpu", "--anchor", "0"], &SINGLE);
-    let none = records(&one_tier)
-        .into_iter()
-        .filter(|fields| fields[0].starts_with("part") && fields[2] != "*")
-        .count();
-    assert_eq!(none, 0);
+    let count = |sam: &str, kind: &str| {
+        records(sam).into_iter().filter(|fields| fields[0].starts_with(kind) && fields[2] != "*").count()
+    };
+    assert_eq!(count(&all, "poor"), 60, "a least score that is given is proven");
+    assert_eq!(count(&run(&inputs, "--device cpu --anchor 0 reads.fq ref.fa"), "part"), 0);
     for wrong in ["1", "9", "1001", "x"] {
-        inputs.folder.run(&[&["--anchor", wrong][..], &SINGLE].concat()).said(2, &["--anchor", "1000"]);
+        inputs.folder.line(&format!("--anchor {wrong} {SINGLE}")).said(2, &["--anchor", "1000"]);
     }
     assert_eq!(inputs.references.len(), 3);
 }
@@ -146,32 +134,32 @@ fn parts_of_reads_are_found_and_marked() {
 fn nothing_but_the_input_decides() {
     let inputs = inputs(4);
     let kinds = [
-        &["--format", "sam", "--max-hits", "3"][..],
-        &["--format", "paf", "--max-hits", "3"],
+        "--format sam --max-hits 3",
+        "--format paf --max-hits 3",
         // As on large references.
-        &["--format", "paf", "--max-hits", "3", "--sampled-kmers", "8,3"],
-        &["--preset", "short", "--max-hits", "3", "--sampled-kmers", "9,6"],
-        &["--preset", "map-hifi", "--max-hits", "3", "--sampled-kmers", "12,4", "--secondary-ratio", "0.7"],
+        "--format paf --max-hits 3 --sampled-kmers 8,3",
+        "--preset short --max-hits 3 --sampled-kmers 9,6",
+        "--preset map-hifi --max-hits 3 --sampled-kmers 12,4 --secondary-ratio 0.7",
     ];
-    for what in [&SINGLE[..], &MATES] {
+    for what in [SINGLE, MATES] {
         for common in kinds {
-            let expected = run(&inputs, &[common, &["--device", "cpu"]].concat(), what);
+            let expected = run(&inputs, &format!("{common} --device cpu {what}"));
             assert!(expected.contains("ya:i:1"));
-            let is_large = common.contains(&"--sampled-kmers");
-            let is_limited = is_large && !common.contains(&"--secondary-ratio");
+            let is_large = common.contains("--sampled-kmers");
+            let is_limited = is_large && !common.contains("--secondary-ratio");
             assert_eq!(expected.contains(" long_queries=boxes"), is_large && expected.starts_with('@'));
             assert_eq!(expected.contains(" secondary_mapq=60"), is_limited && expected.starts_with('@'));
             for more in [
-                &["--device", "plain"][..],
-                &["--device", "cpu", "--filter", "none"],
-                &["--device", "cpu", "--filter", "index", "-t", "1"],
-                &["--device", "cpu", "--filter", "scan", "--batch", "7"],
-                &["--device", "cpu", "--no-dedup", "--batch", "1"],
-                &["--device", "cpu", "--index-segment", "20000", "--filter", "index"],
-                &["--device", "cpu", "--index-segment", "1009", "-t", "2"],
+                "--device plain",
+                "--device cpu --filter none",
+                "--device cpu --filter index -t 1",
+                "--device cpu --filter scan --batch 7",
+                "--device cpu --no-dedup --batch 1",
+                "--device cpu --index-segment 20000 --filter index",
+                "--device cpu --index-segment 1009 -t 2",
             ] {
-                let found = run(&inputs, &[common, more].concat(), what);
-                assert!(found == expected, "{what:?} {common:?} {more:?}");
+                let args = format!("{common} {more} {what}");
+                assert!(run(&inputs, &args) == expected, "{args}");
             }
         }
     }
@@ -182,24 +170,19 @@ fn nothing_but_the_input_decides() {
 fn a_stored_index_in_segments_changes_nothing() {
     let inputs = inputs(8);
     for kmers in ["8,3", "9,6"] {
-        let common = ["--device", "cpu", "--preset", "short", "--sampled-kmers", kmers];
-        let runs = [&SINGLE[..], &MATES].map(|what| (what, run(&inputs, &common, what)));
-        for segment in ["100000", "63000", "62990", "31500", "24001", "5003"] {
-            let index =
-                ["index", "-q", "--sampled-kmers", kmers, "--index-segment", segment, "-o", "ref.fa.swdb"];
-            inputs.folder.done(&[&index[..], &["ref.fa"]].concat());
+        let common = format!("--device cpu --preset short --sampled-kmers {kmers}");
+        let runs = [SINGLE, MATES].map(|what| (what, run(&inputs, &format!("{common} {what}"))));
+        for segment in [100_000, 63_000, 62_990, 31_500, 24_001, 5003] {
+            let index = format!("--sampled-kmers {kmers} --index-segment {segment} -o ref.fa.swdb ref.fa");
+            inputs.folder.line(&format!("index -q {index}")).ended(0);
             let bytes = inputs.folder.read("ref.fa.swdb");
-            let is_whole = ["100000", "63000"].contains(&segment);
-            assert_eq!(bytes[12..16], [if is_whole { 1 } else { 2 }, 0, 0, 0]);
+            assert_eq!(bytes[12..16], [if segment >= 63_000 { 1 } else { 2 }, 0, 0, 0]);
             for (what, expected) in &runs {
-                let (last, files) = what.split_last().unwrap();
-                let stored = format!("{last}.swdb");
-                let what = [files, &[&*stored]].concat();
-                let found = run(&inputs, &common, &what);
-                assert!(found == *expected, "{kmers}, {segment}, {what:?}");
                 // A run builds the index that it is asked for, or reads none.
-                let whole = run(&inputs, &[&common[..], &["--filter", "none"]].concat(), &what);
-                assert!(whole == *expected, "{kmers}, {segment}, {what:?}");
+                for filter in ["", "--filter none"] {
+                    let args = format!("{common} {filter} {what}.swdb");
+                    assert!(run(&inputs, &args) == *expected, "{segment}, {args}");
+                }
             }
         }
         // Each block of the two tables, damaged.
@@ -216,7 +199,7 @@ fn a_stored_index_in_segments_changes_nothing() {
             damaged[at as usize] ^= 1;
             inputs.folder.write("bad.swdb", &damaged);
             let says = format!("block {block} of section {section} is damaged");
-            inputs.folder.run(&[&common[..], &["-q", "reads.fq", "bad.swdb"]].concat()).said(1, &[&says]);
+            inputs.folder.line(&format!("{common} -q reads.fq bad.swdb")).said(1, &[&says]);
         }
     }
 }
@@ -224,29 +207,20 @@ fn a_stored_index_in_segments_changes_nothing() {
 #[test]
 fn parts_join_to_the_whole() {
     let inputs = inputs(5);
-    for what in [&SINGLE[..], &MATES] {
+    for what in [SINGLE, MATES] {
         for format in ["sam", "paf", "bam"] {
             for (kind, of, kmers) in [
-                ("--part", 3, None),
-                ("--ref-part", 2, None),
-                ("--ref-part", 3, None),
-                ("--part", 2, Some("8,3")),
-                ("--ref-part", 3, Some("8,3")),
+                ("--part", 3, ""),
+                ("--ref-part", 2, ""),
+                ("--ref-part", 3, ""),
+                ("--part", 2, "--sampled-kmers 8,3"),
+                ("--ref-part", 3, "--sampled-kmers 8,3"),
             ] {
-                let mut common = vec!["--device", "cpu", "-q", "--max-hits", "2", "--format", format];
-                common.extend(kmers.iter().flat_map(|kmers| ["--sampled-kmers", kmers]));
+                let args = format!("--device cpu -q --max-hits 2 --format {format} {kmers} {what}");
                 let whole = format!("whole.{format}");
-                inputs.folder.run(&[&common[..], &["-o", &whole], what].concat()).ended(0);
-                let parts: Vec<String> = (1..=of).map(|part| format!("part{part}.{format}")).collect();
-                for (part, name) in (1..).zip(&parts) {
-                    let share = format!("{part}/{of}");
-                    inputs.folder.run(&[&common[..], &[kind, &share, "-o", name], what].concat()).ended(0);
-                }
-                let names: Vec<&str> = parts.iter().map(String::as_str).collect();
-                let joined = format!("joined.{format}");
-                inputs.folder.run(&[&["merge", "-q", &joined][..], &names].concat()).ended(0);
-                let [whole, joined] = [&whole, &joined].map(|name| inputs.folder.read(name));
-                assert!(whole == joined, "{what:?} {format} {kind} of {of} {kmers:?}");
+                inputs.folder.line(&format!("{args} -o {whole}")).ended(0);
+                let joined = inputs.folder.merged(&args, kind, of, format);
+                assert!(inputs.folder.read(&whole) == joined, "{args} {kind} of {of}");
             }
         }
     }
@@ -255,8 +229,7 @@ fn parts_join_to_the_whole() {
 #[test]
 fn summaries_count_both_tiers() {
     let inputs = inputs(6);
-    let outcome =
-        inputs.folder.run(&[&["--device", "cpu", "-o", "x.sam", "--stats", "x.json"][..], &SINGLE].concat());
+    let outcome = inputs.folder.line(&format!("--device cpu -o x.sam --stats x.json {SINGLE}"));
     outcome.said(0, &["60 of them below"]);
     assert!(inputs.folder.text("x.json").contains("\"anchored\": 60"), "{}", inputs.folder.text("x.json"));
 }
@@ -287,12 +260,8 @@ fn supplementary_hits_have_tiers() {
         }
     }
     inputs.folder.write("split.fa", &reads);
-    let count = |more: &[&str]| {
-        let sam = run(
-            &inputs,
-            &[&["--device", "cpu", "--preset", "short"], more].concat(),
-            &["split.fa", "ref.fa"],
-        );
+    let count = |more: &str| {
+        let sam = run(&inputs, &format!("--device cpu --preset short {more} split.fa ref.fa"));
         let mut counts = BTreeMap::<String, (u32, u32)>::new();
         for fields in records(&sam) {
             let kind: String = fields[0].chars().take_while(char::is_ascii_alphabetic).collect();
@@ -303,7 +272,7 @@ fn supplementary_hits_have_tiers() {
         }
         ["whole", "run", "poor", "foreign"].map(|kind| counts[kind])
     };
-    assert_eq!(count(&[]), [(20, 0), (20, 20), (0, 0), (0, 0)]);
-    assert_eq!(count(&["--no-split"]), [(0, 0); 4]);
-    assert_eq!(count(&["--min-score", "30"]), [(20, 0), (20, 0), (20, 0), (0, 0)]);
+    assert_eq!(count(""), [(20, 0), (20, 20), (0, 0), (0, 0)]);
+    assert_eq!(count("--no-split"), [(0, 0); 4]);
+    assert_eq!(count("--min-score 30"), [(20, 0), (20, 0), (20, 0), (0, 0)]);
 }

@@ -182,11 +182,6 @@ impl<'a> Joiner<'a> {
         self.circle.map_or(*self.lengths.end(), |letters| letters.min(*self.lengths.end()))
     }
 
-    /// Number of amplicons of the text reported so far.
-    pub fn given(&self) -> u64 {
-        self.given
-    }
-
     /// Adds the next hit of the text in order of starts, and reports the amplicons that no later hit can precede.
     pub fn put<E>(
         &mut self,
@@ -218,24 +213,19 @@ impl<'a> Joiner<'a> {
         self.give_out(|site| site.start.saturating_add(most) < start, give)
     }
 
-    /// Reports the remaining amplicons of a text after its last hit.
-    pub fn finish<E>(&mut self, give: &mut impl FnMut(&AmpliconSpan) -> Result<(), E>) -> Result<(), E> {
+    /// Reports the remaining amplicons of a text after its last hit, and returns the number of all of its amplicons.
+    /// The next hit is one of the next text.
+    pub fn finish<E>(&mut self, give: &mut impl FnMut(&AmpliconSpan) -> Result<(), E>) -> Result<u64, E> {
         let letters = self.circle.unwrap_or(0);
         for site in mem::take(&mut self.across) {
             let site = Site { start: site.start + letters, end: site.end + letters, ..site };
             self.give_out_before(site.start, give)?;
             self.hold(&site);
         }
-        self.give_out(|_| true, give)
-    }
-
-    /// Forgets the current text.
-    pub fn clear(&mut self) {
-        self.waiting.clear();
+        self.give_out(|_| true, give)?;
         self.used.drain(..).for_each(|lane| self.lanes[lane as usize].clear());
-        (self.held, self.after_sweep, self.given) = (0, 0, 0);
-        self.circle = None;
-        self.across.clear();
+        (self.held, self.after_sweep, self.circle) = (0, 0, None);
+        Ok(mem::take(&mut self.given))
     }
 
     /// Puts a reverse site into its lane.

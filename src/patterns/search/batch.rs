@@ -4,7 +4,9 @@ use super::circle::Circle;
 use super::stream::{Seams, Stream, TextStretch};
 use std::collections::VecDeque;
 use std::mem;
-use std::ops::Range;
+use std::ops::{Deref, Range};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Maximum number of texts in a batch.
 const TEXTS: usize = 1 << 17;
@@ -13,20 +15,43 @@ const TEXTS: usize = 1 << 17;
 /// possible.
 pub const FIRST_LETTERS: usize = 1 << 18;
 
-/// A text that is searched, as its owner holds it.
-pub trait TextHandle: Clone + Send + Sync {
+/// A text, as its owner holds it.
+pub trait SearchedText: Send + Sync {
     /// Codes of DNA; those of a circle are unrolled.
     fn codes(&self) -> &[u8];
 
     /// How the text is unrolled if it is a circle.
-    fn circle(&self) -> Option<Circle> {
-        None
+    fn circle(&self) -> Option<Circle>;
+}
+
+/// A text that is being searched.
+#[derive(Debug)]
+pub struct ActiveText<T> {
+    text: T,
+    /// Whether no further hit of it is asked for.
+    is_done: AtomicBool,
+}
+
+impl<T> Deref for ActiveText<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.text
+    }
+}
+
+impl<T> ActiveText<T> {
+    pub fn new(text: T) -> Arc<ActiveText<T>> {
+        Arc::new(ActiveText { text, is_done: AtomicBool::new(false) })
     }
 
-    /// Whether no further hit of it is asked for.
-    fn is_done(&self) -> bool;
+    pub fn is_done(&self) -> bool {
+        self.is_done.load(Ordering::Relaxed)
+    }
 
-    fn set_done(&self);
+    pub fn set_done(&self) {
+        self.is_done.store(true, Ordering::Relaxed);
+    }
 }
 
 /// How parts of texts are laid into a batch.
@@ -39,7 +64,7 @@ pub struct TextLayout {
 
 /// Texts. The first may have begun in the batch before, and the last may continue in the next batch.
 pub struct TextBatch<T> {
-    pub texts: Vec<T>,
+    pub texts: Vec<Arc<ActiveText<T>>>,
     pub stream: Stream,
     /// Approximate number of bases in it.
     pub laid: usize,
@@ -51,9 +76,9 @@ impl<T> Default for TextBatch<T> {
     }
 }
 
-impl<T: TextHandle> TextBatch<T> {
+impl<T: SearchedText> TextBatch<T> {
     /// Appends the part `own` of a text.
-    pub fn push(&mut self, layout: &TextLayout, text: &T, own: Range<usize>) {
+    pub fn push(&mut self, layout: &TextLayout, text: &Arc<ActiveText<T>>, own: Range<usize>) {
         if layout.scanned {
             self.stream.push(&layout.seams, self.texts.len(), text.codes(), own);
             self.laid = self.stream.codes.len();
@@ -61,12 +86,12 @@ impl<T: TextHandle> TextBatch<T> {
             self.laid += own.len();
             self.stream.mark(self.texts.len(), own);
         }
-        self.texts.push(text.clone());
+        self.texts.push(Arc::clone(text));
     }
 
     /// Whether all of its texts are done.
     pub fn is_done(&self) -> bool {
-        self.texts.iter().all(TextHandle::is_done)
+        self.texts.iter().all(|text| text.is_done())
     }
 
     /// Number of bases whose ends belong to this batch.
@@ -76,7 +101,7 @@ impl<T: TextHandle> TextBatch<T> {
 }
 
 /// A part of a text.
-type TextRange<T> = (T, Range<usize>);
+type TextRange<T> = (Arc<ActiveText<T>>, Range<usize>);
 
 /// The rest of a batch.
 pub struct Remainder<T> {
@@ -84,7 +109,7 @@ pub struct Remainder<T> {
     pieces: VecDeque<TextRange<T>>,
 }
 
-impl<T: TextHandle> Remainder<T> {
+impl<T: SearchedText> Remainder<T> {
     pub fn of(batch: TextBatch<T>) -> Remainder<T> {
         Remainder { whole: Some(batch), pieces: VecDeque::new() }
     }
@@ -143,10 +168,10 @@ impl BatchRules {
     /// Lays a text into the batch, and what does not fit into further batches. `send` takes a full batch, and returns
     /// whether it takes more. `before` is called before a part of the text is laid. Returns whether more texts are
     /// wanted.
-    pub fn lay<T: TextHandle, E>(
+    pub fn lay<T: SearchedText, E>(
         &self,
         layout: &TextLayout,
-        text: &T,
+        text: &Arc<ActiveText<T>>,
         batch: &mut TextBatch<T>,
         before: impl Fn(Range<usize>) -> Result<(), E>,
         mut send: impl FnMut(TextBatch<T>) -> Result<bool, E>,

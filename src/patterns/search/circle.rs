@@ -33,6 +33,12 @@ impl Circle {
         Circle { before: span.max(pam.unwrap_or(0)), len, after: pam.map_or(1, |pam| span + pam) }
     }
 
+    /// A circle with these bases and the stretch that is scanned, unless it is empty.
+    pub fn unrolled(letters: &[u8], wanted: &HitOptions) -> Option<(Circle, Vec<u8>)> {
+        let circle = Circle::new(letters.len(), wanted);
+        (!letters.is_empty()).then(|| (circle, circle.unroll(letters)))
+    }
+
     /// The stretch that is scanned.
     pub fn unroll(&self, letters: &[u8]) -> Vec<u8> {
         let skipped = (self.len - self.before % self.len) % self.len;

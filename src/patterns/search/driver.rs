@@ -3,16 +3,18 @@
 //! Nearly every position may be an end. So a batch with too many ends is scanned in portions, and its hits are aligned
 //! and handed out in portions: memory stays bounded.
 
-use super::batch::{Remainder, TextBatch, TextHandle, TextLayout};
+use super::batch::{ActiveText, Remainder, SearchedText, TextBatch, TextLayout};
 use super::hits::{self, Gatherer, HitOptions, PatternHit};
 use super::needs::Needs;
 use super::pattern::SearchPattern;
+use super::plan::{SearchPlan, SearchWork};
 use super::room::EndCapacity;
-use super::sites::{PamSites, TextPart};
+use super::sites::TextPart;
 use super::stream::{Seams, TextEnd};
 use super::{EndScan, scan_some};
 use crate::terms::alignment::{Strand, Strands};
-use crate::terms::error::EngineError;
+use crate::terms::error::{EngineError, Error};
+use crate::terms::options::HitChoice;
 use rayon::prelude::*;
 use std::mem;
 use std::ops::Range;
@@ -24,8 +26,7 @@ const ENDS: usize = 1 << 20;
 /// Bases of the smallest portion, unless hits are longer.
 const LEAST_PORTION: usize = 1 << 8;
 
-/// The classes of each pattern in its orientations.
-pub fn oriented(patterns: &[SearchPattern], strands: Strands) -> Vec<Vec<u8>> {
+fn oriented(patterns: &[SearchPattern], strands: Strands) -> Vec<Vec<u8>> {
     let of_strand = |pattern: &SearchPattern, strand: &Strand| match strand {
         Strand::Forward => pattern.classes(),
         Strand::Reverse => pattern.reverse_classes(),
@@ -45,33 +46,34 @@ pub trait HitReceiver<T> {
     fn notice(&mut self, _notice: Option<String>) {}
 
     /// Refuses hits of these texts, for example because their file is damaged. No hit of them was handed out yet.
-    fn check(&mut self, _texts: &[&T]) -> Result<(), Self::Error> {
+    fn check(&mut self, _texts: &[&Arc<ActiveText<T>>]) -> Result<(), Self::Error> {
         Ok(())
     }
 
     /// Takes the next hits of a text.
-    fn hits(&mut self, text: &T, hits: Vec<PatternHit>) -> Result<(), Self::Error>;
+    fn hits(&mut self, text: &Arc<ActiveText<T>>, hits: Vec<PatternHit>) -> Result<(), Self::Error>;
 
     /// Takes note that the first `_bases` bases of a text are searched.
-    fn reached(&mut self, _text: &T, _bases: usize) {}
+    fn reached(&mut self, _text: &Arc<ActiveText<T>>, _bases: usize) {}
 
     /// Ends a text, which had `hits` hits.
-    fn end(&mut self, text: &T, hits: u64) -> Result<(), Self::Error>;
+    fn end(&mut self, text: &Arc<ActiveText<T>>, hits: u64) -> Result<(), Self::Error>;
 }
 
 /// Searches patterns in batches of texts.
 pub struct Driver {
-    /// See [`oriented`].
+    /// The classes of each pattern in its orientations.
     pub oriented: Vec<Vec<u8>>,
     pub wanted: HitOptions,
-    pub layout: TextLayout,
-    /// Finds hits from their PAMs, if that costs less than a scan.
-    sites: Option<PamSites>,
+    pub plan: SearchPlan,
+    layout: TextLayout,
     needs: Needs,
 }
 
 /// State of a search between two batches.
 pub struct SearchState {
+    /// Bases of all texts, or 0 if unknown.
+    letters: u64,
     /// Maximum number of bases of a portion: all of a batch, until one has too many ends.
     most: usize,
     /// The hits of the text that continues in the next portion.
@@ -81,54 +83,64 @@ pub struct SearchState {
 }
 
 impl SearchState {
-    /// State of a search that ends soon after this flag is set.
-    pub fn until(stop: Option<Arc<AtomicBool>>) -> SearchState {
-        SearchState { stop, ..SearchState::default() }
-    }
-}
-
-impl Default for SearchState {
-    fn default() -> SearchState {
-        SearchState { most: usize::MAX, carried: Gatherer::default(), stop: None }
+    /// State of a search in texts of `letters` bases, if known, that ends soon after this flag is set.
+    pub fn new(letters: Option<u64>, stop: Option<Arc<AtomicBool>>) -> SearchState {
+        SearchState { letters: letters.unwrap_or(0), most: usize::MAX, carried: Gatherer::default(), stop }
     }
 }
 
 /// The ends in a part of a text, which ends at `to`.
 struct PartEnds<'a, T> {
-    text: &'a T,
+    text: &'a Arc<ActiveText<T>>,
     to: usize,
     ends: &'a [TextEnd],
 }
 
 /// The first hits in a part of a text, and the source of further hits.
 struct TextHits<'a, T> {
-    text: &'a T,
+    text: &'a Arc<ActiveText<T>>,
     to: usize,
     hits: Vec<PatternHit>,
     gatherer: Gatherer,
 }
 
 impl Driver {
-    pub fn new(oriented: Vec<Vec<u8>>, wanted: HitOptions, sites: Option<PamSites>) -> Driver {
+    /// The driver of a search.
+    ///
+    /// # Errors
+    /// Those of [`HitOptions::new`].
+    pub fn new(patterns: &[SearchPattern], choice: &HitChoice, work: &SearchWork) -> Result<Driver, Error> {
+        let wanted = HitOptions::new(choice, patterns.iter().map(|pattern| pattern.letters.len()))?;
+        let oriented = oriented(patterns, wanted.strands);
+        let plan = SearchPlan::new(work, &wanted, &oriented);
         let seams = Seams::new(oriented.iter().map(Vec::len), &wanted.rule);
         let needs = Needs::new(&oriented, &wanted.rule);
-        let layout = TextLayout { seams, scanned: sites.is_none() };
-        Driver { oriented, wanted, layout, sites, needs }
-    }
-
-    /// What finds hits from their PAMs; `None` if a scan does.
-    pub fn sites(&self) -> Option<&PamSites> {
-        self.sites.as_ref()
+        let layout = TextLayout { seams, scanned: plan.sites.is_none() };
+        Ok(Driver { oriented, wanted, plan, layout, needs })
     }
 
     /// Leaves all texts to the scan.
     pub fn without_sites(&mut self) {
-        (self.sites, self.layout.scanned) = (None, true);
+        (self.plan.sites, self.layout.scanned) = (None, true);
+    }
+
+    /// Lays a text into a batch; see [`super::batch::BatchRules::lay`]. `before` is called with the range of bases
+    /// that the search of a part of the text reads.
+    pub fn lay<T: SearchedText, E>(
+        &self,
+        text: &Arc<ActiveText<T>>,
+        batch: &mut TextBatch<T>,
+        before: impl Fn(Range<usize>) -> Result<(), E>,
+        send: impl FnMut(TextBatch<T>) -> Result<bool, E>,
+    ) -> Result<bool, E> {
+        let letters = text.codes().len();
+        let before = |part| before(self.read_range(part, letters));
+        self.plan.batches.lay(&self.layout, text, batch, before, send)
     }
 
     /// The bases that the search of a part of a text of `len` bases reads.
-    pub fn read_range(&self, part: Range<usize>, len: usize) -> Range<usize> {
-        let (before, after) = match &self.sites {
+    fn read_range(&self, part: Range<usize>, len: usize) -> Range<usize> {
+        let (before, after) = match &self.plan.sites {
             Some(sites) => (sites.reach(), sites.reach()),
             None => (self.layout.seams.before(), 0),
         };
@@ -139,7 +151,7 @@ impl Driver {
     ///
     /// # Errors
     /// Those of the scan and of the receiver, and [`EngineError::Stopped`] if the flag is set.
-    pub fn search<T: TextHandle, R: HitReceiver<T>>(
+    pub fn search<T: SearchedText, R: HitReceiver<T>>(
         &self,
         scan: &dyn EndScan,
         batch: TextBatch<T>,
@@ -152,7 +164,7 @@ impl Driver {
             let (letters, is_done) = (portion.letters(), portion.is_done());
             let room = if letters <= least { EndCapacity::unlimited() } else { EndCapacity::of(ENDS) };
             let room = room.until(state.stop.clone());
-            let ends = if is_done { Vec::new() } else { self.ends(scan, &portion, &room)? };
+            let ends = if is_done { Vec::new() } else { self.ends(scan, &portion, state.letters, &room)? };
             receiver.notice(scan.take_notice());
             if room.is_stopped() {
                 return Err(EngineError::Stopped.into());
@@ -172,19 +184,20 @@ impl Driver {
     }
 
     /// The ends in all texts of a portion, or the anchors if these are found from their PAMs.
-    fn ends<T: TextHandle>(
+    fn ends<T: SearchedText>(
         &self,
         scan: &dyn EndScan,
         portion: &TextBatch<T>,
+        letters: u64,
         room: &EndCapacity,
     ) -> Result<Vec<TextEnd>, EngineError> {
-        if let Some(sites) = &self.sites {
+        if let Some(sites) = &self.plan.sites {
             let parts = portion.stream.stretches.iter().zip(&portion.texts).map(|(stretch, text)| TextPart {
                 text: stretch.text,
                 codes: text.codes(),
                 own: stretch.after..stretch.to,
             });
-            return sites.anchors(scan, &self.oriented, &parts.collect::<Vec<_>>(), room);
+            return sites.anchors(scan, &self.oriented, &parts.collect::<Vec<_>>(), letters, room);
         }
         let (rule, mut placed) = (&self.wanted.rule, Vec::new());
         let rounds = self.needs.rounds(portion, &self.layout.seams);
@@ -214,7 +227,7 @@ impl Driver {
     }
 
     /// Hands out the hits of a portion, a few texts per round, because the hits of a round are held in memory.
-    fn hand_out<T: TextHandle, R: HitReceiver<T>>(
+    fn hand_out<T: SearchedText, R: HitReceiver<T>>(
         &self,
         portion: &TextBatch<T>,
         ends: &[TextEnd],
@@ -237,7 +250,7 @@ impl Driver {
     }
 
     /// Hands out the hits of parts of texts. Hits of the first part may have been found in the portion before.
-    fn hand_out_parts<T: TextHandle, R: HitReceiver<T>>(
+    fn hand_out_parts<T: SearchedText, R: HitReceiver<T>>(
         &self,
         parts: Vec<PartEnds<T>>,
         state: &mut SearchState,
@@ -253,7 +266,7 @@ impl Driver {
             .zip(gatherers)
             .map(|(PartEnds { text, to, ends }, mut gatherer)| {
                 gatherer.set_circle(text.circle());
-                match self.sites {
+                match self.plan.sites {
                     Some(_) => gatherer.put_anchors(wanted, text.codes(), ends, to),
                     None => gatherer.put(wanted, patterns, text.codes(), ends, to),
                 }

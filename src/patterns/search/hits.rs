@@ -22,11 +22,10 @@ use super::align::{self, PatternCells, PatternPath};
 use super::anchors::Tried;
 use super::circle::Circle;
 use super::pam::Pam;
-use super::rates::Rate;
 use super::stream::TextEnd;
 use crate::terms::alignment::{Strand, Strands};
 use crate::terms::error::EngineError;
-use crate::terms::options::EditLimits;
+use crate::terms::options::{EditLimits, Rate};
 use rayon::prelude::*;
 use std::cmp::{Ordering, Reverse};
 use std::collections::BTreeMap;
@@ -195,36 +194,6 @@ impl Gatherer {
     /// Whether no further hit will be returned.
     pub fn is_done(&self, wanted: &HitOptions) -> bool {
         wanted.first && self.given > 0
-    }
-
-    /// Adds the ends of a part of a text, sorted by pattern and end, and returns all hits that are final.
-    pub fn take(
-        &mut self,
-        wanted: &HitOptions,
-        patterns: &[Vec<u8>],
-        text: &[u8],
-        ends: &[TextEnd],
-        to: usize,
-    ) -> Result<Vec<PatternHit>, EngineError> {
-        self.put(wanted, patterns, text, ends, to);
-        self.rest(wanted, patterns, text)
-    }
-
-    /// All remaining hits of the text that are final before the next part.
-    pub fn rest(
-        &mut self,
-        wanted: &HitOptions,
-        patterns: &[Vec<u8>],
-        text: &[u8],
-    ) -> Result<Vec<PatternHit>, EngineError> {
-        let mut all = Vec::new();
-        loop {
-            let hits = self.next(wanted, patterns, text)?;
-            if hits.is_empty() {
-                return Ok(all);
-            }
-            all.extend(hits);
-        }
     }
 
     /// Adds the ends of a part of a text, sorted by pattern and end. The part ends before `to`; the last part ends with

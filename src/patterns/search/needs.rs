@@ -2,7 +2,7 @@
 //! occur, and is not searched in it.
 
 use super::MatchRule;
-use super::batch::{TextBatch, TextHandle};
+use super::batch::{SearchedText, TextBatch};
 use super::stream::{Seams, Stream, TextStretch};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -45,7 +45,7 @@ impl Needs {
 
     /// The scans of a batch. Patterns that can occur in at least half of its bases are searched in all texts, other
     /// patterns only in the texts that are long enough.
-    pub fn rounds<'a, T: TextHandle>(&self, batch: &'a TextBatch<T>, seams: &Seams) -> Vec<ScanRound<'a>> {
+    pub fn rounds<'a, T: SearchedText>(&self, batch: &'a TextBatch<T>, seams: &Seams) -> Vec<ScanRound<'a>> {
         let TextBatch { stream, .. } = batch;
         let long_enough = |stretch: &&TextStretch, least: usize| stretch.to >= least;
         if stream.stretches.iter().all(|stretch| long_enough(&stretch, self.most)) {

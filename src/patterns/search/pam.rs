@@ -15,17 +15,8 @@
 use super::pattern::{BaseClass, class_of, matches};
 use crate::terms::alignment::Strand;
 use crate::terms::alphabet::{Alphabet, reverse_complement_codes};
+use crate::terms::options::PamSide;
 use std::ops::Range;
-
-/// The side of the pattern that a PAM flanks.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum PamSide {
-    /// Before the pattern, as Cas12a's TTTV.
-    Five,
-    /// After the pattern, as Cas9's NGG.
-    #[default]
-    Three,
-}
 
 /// A PAM in both orientations.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@
 //! few operations. The candidates of a piece are stored back to back, and the compiler vectorizes the comparison.
 
 use super::room::{EndCapacity, ThreadEnds};
-use super::{MatchRule, PatternEnd};
+use super::{MatchRule, PatternEnd, sliced};
 use crate::engine::cpu::simd::{Bits, InstructionSet, Kernel, Simd};
 use crate::patterns::sliced::packed::PackedText;
 use crate::patterns::tables::BucketTable;
@@ -30,11 +30,9 @@ const RUN: usize = 16;
 const FEWEST_BITS: u32 = 8;
 const MOST_BITS: u32 = 22;
 
-/// Approximate nanoseconds on one core: for looking up a piece at a position, for comparing a candidate pattern, and
-/// for a sweep's cell per byte of a vector.
+/// Approximate nanoseconds on one core: for looking up a piece at a position, and for comparing a candidate pattern.
 const OF_PIECE: f64 = 10.0;
 const OF_PATTERN: f64 = 0.4;
-const OF_CELL: f64 = 0.2;
 /// Bytes of a pattern for each of its pieces: 8 for its bases and 4 for its number.
 pub const BYTES: usize = 12;
 
@@ -102,8 +100,7 @@ fn costs(set: InstructionSet, count: usize, len: usize, edits: usize) -> (f64, f
     let pieces = (edits + 1) as f64;
     // Expected number of candidates per piece in a random text.
     let named = count as f64 / 4f64.powi(to_i32(len / (edits + 1)));
-    let of_cells = OF_CELL / set.lanes(1) as f64 * len as f64;
-    (pieces * (OF_PIECE + named * OF_PATTERN), count as f64 * of_cells)
+    (pieces * (OF_PIECE + named * OF_PATTERN), sliced::cost(set, count * len))
 }
 
 /// The lengths whose patterns are looked up rather than swept.

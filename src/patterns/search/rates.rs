@@ -5,18 +5,6 @@ use super::hits::HitOptions;
 use crate::terms::casts::to_u32;
 use std::collections::BTreeMap;
 
-/// Edits per base of a pattern, in millionths: a pattern of `m` bases has at most `floor(rate * m)` edits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Rate {
-    pub millionths: u32,
-}
-
-impl Rate {
-    pub fn edits_of(self, len: usize) -> u32 {
-        to_u32((len as u64 * u64::from(self.millionths) / 1_000_000).min(u64::from(u32::MAX)))
-    }
-}
-
 impl HitOptions {
     /// The rule for a pattern of `len` bases: the common rule, unless a rate sets the edits by length.
     pub fn rule_of(&self, len: usize) -> MatchRule {

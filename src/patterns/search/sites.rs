@@ -22,11 +22,12 @@ use super::pam::Pam;
 use super::pattern::{BaseClass, complement};
 use super::room::EndCapacity;
 use super::stream::{Seams, Stream, TextEnd};
-use super::{EndScan, scan_some};
+use super::{EndScan, scan_some, sliced};
 use crate::engine::cpu::simd::InstructionSet;
 use crate::terms::alignment::{Strand, Strands};
 use crate::terms::casts::whole_usize;
 use crate::terms::error::EngineError;
+use crate::terms::options::MOST_PAM_LETTERS;
 use guides::{Guide, GuideGroup, Plan};
 use look::{GuideAnchor, GuideLookup, LookupBuffers};
 use rayon::prelude::*;
@@ -37,12 +38,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Bases that a thread processes per task.
 const STRETCH: usize = 1 << 16;
-/// Maximum length of a PAM in bases.
-const MOST_PAM: usize = 32;
-/// Approximate nanoseconds on one core: for converting a base to planes and finding sites, per strand; and for a
-/// sweep's cell, per byte of a vector.
+/// Approximate nanoseconds on one core for converting a base to planes and finding sites, per strand.
 const OF_LETTER: f64 = 0.15;
-const OF_CELL: f64 = 0.2;
 /// A stretch is swept as soon as looking at it has cost this share of a sweep.
 const SHARE: f64 = 0.5;
 /// Approximate number of threads that sweep as fast as a GPU.
@@ -120,8 +117,6 @@ pub struct PamSites {
     groups: OnceLock<Vec<GuideGroup>>,
     /// Patterns that are always swept.
     others: Vec<u32>,
-    /// Total length of all texts in bases, if known.
-    letters: Option<u64>,
     /// Number of bases swept so far instead.
     swept: AtomicU64,
     /// Bases that a thread processes per task.
@@ -131,15 +126,9 @@ pub struct PamSites {
 }
 
 impl PamSites {
-    /// For oriented patterns, in texts of `letters` bases if that is known; `None` if a sweep costs less.
-    pub fn new(
-        set: InstructionSet,
-        wanted: &HitOptions,
-        patterns: &[Vec<BaseClass>],
-        letters: Option<u64>,
-    ) -> Option<PamSites> {
+    /// For oriented patterns; `None` if a sweep costs less.
+    pub fn new(set: InstructionSet, wanted: &HitOptions, patterns: &[Vec<BaseClass>]) -> Option<PamSites> {
         let mut sites = PamSites::within(set, wanted, patterns, (STRETCH, SHARE))?;
-        sites.letters = letters;
         let all = mem::take(&mut sites.plans).into_iter();
         let (plans, swept): (Vec<Plan>, Vec<Plan>) =
             all.partition(|plan| sites.of_looks(plan) < SHARE * sites.of_sweep(plan));
@@ -166,7 +155,7 @@ impl PamSites {
         let orientations = wanted.strands.orientations().iter();
         let sides: Vec<StrandSide> =
             orientations.map(|&strand| StrandSide::new(pam, strand, wanted.strands)).collect();
-        if sides[0].pam.len() > MOST_PAM {
+        if sides[0].pam.len() > MOST_PAM_LETTERS {
             return None;
         }
         let guide = |(number, classes): (u32, &Vec<BaseClass>)| {
@@ -192,7 +181,6 @@ impl PamSites {
             plans,
             groups: OnceLock::new(),
             others,
-            letters: None,
             swept: AtomicU64::new(0),
             stretch,
             share,
@@ -223,21 +211,23 @@ impl PamSites {
     /// Cost of sweeping a base.
     fn of_sweep(&self, plan: &Plan) -> f64 {
         let rows: usize = plan.guides.iter().map(|guide| guide.classes.len()).sum();
-        (rows * self.sides.len()) as f64 * OF_CELL / self.set.lanes(1) as f64
+        sliced::cost(self.set, rows * self.sides.len())
     }
 
     /// The anchors of all patterns in parts of texts, sorted by text, pattern and position. If `room` runs out, the
-    /// result is incomplete. `scan` sweeps, and `patterns` are the oriented patterns.
+    /// result is incomplete. `scan` sweeps, and `patterns` are the oriented patterns. All texts have at least `letters`
+    /// bases, those of later calls included.
     pub fn anchors(
         &self,
         scan: &dyn EndScan,
         patterns: &[Vec<BaseClass>],
         parts: &[TextPart],
+        letters: u64,
         room: &EndCapacity,
     ) -> Result<Vec<TextEnd>, EngineError> {
         let mut anchors = Vec::new();
         let all: Vec<OwnRange> = parts.iter().map(|part| part.own.clone()).enumerate().collect();
-        if self.are_made(parts) {
+        if self.are_made(parts, letters) {
             let kept = self
                 .are_kept()
                 .then(|| self.groups.get_or_init(|| self.plans.iter().map(GuideGroup::new).collect()));
@@ -264,13 +254,13 @@ impl PamSites {
 
     /// Whether the tables exist, or building them pays for itself: in the bases that are known to come, or in those
     /// that were swept without tables.
-    fn are_made(&self, parts: &[TextPart]) -> bool {
+    fn are_made(&self, parts: &[TextPart], all: u64) -> bool {
         if self.groups.get().is_some() || self.share.is_infinite() {
             return true;
         }
         let letters: u64 = parts.iter().map(|part| part.own.len() as u64).sum();
         let swept = self.swept.fetch_add(letters, Ordering::Relaxed);
-        let letters = self.letters.unwrap_or(0).max(swept + letters) as f64;
+        let letters = all.max(swept + letters) as f64;
         let spares = |plan: &Plan| letters * (self.of_sweep(plan) - self.of_looks(plan)).max(0.0);
         let (spared, made): (f64, f64) = self
             .plans

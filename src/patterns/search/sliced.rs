@@ -23,6 +23,15 @@ use tile::{PlaneTile, TileFill};
 /// Patterns that a thread sweeps over a tile per task.
 const RUN: usize = 16;
 
+/// Approximate nanoseconds of a thread for a cell (a base times a row), per byte of its vectors: 16 Gbp/s for a pattern
+/// of 20 bases with 64 bytes.
+const OF_CELL: f64 = 0.2;
+
+/// Approximate nanoseconds in which a thread sweeps patterns of `rows` bases in total over a base.
+pub fn cost(set: InstructionSet, rows: usize) -> f64 {
+    rows as f64 * OF_CELL / set.lanes(1) as f64
+}
+
 /// Finds ends with the vectors of an instruction set, on all threads.
 #[derive(Debug)]
 pub struct SlicedScan {

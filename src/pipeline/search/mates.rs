@@ -1,10 +1,11 @@
 //! Mates that begin with the primers of a pair: their parts, written into two files.
 
 use super::SearchSummary;
-use super::active::ActiveText;
 use super::outputs::SearchOutputs;
+use super::texts::SearchText;
 use crate::output::writer::hits::put_text;
 use crate::patterns::search::amplicons::{MateParts, MateSites, PatternPairs, parts};
+use crate::patterns::search::batch::ActiveText;
 use crate::patterns::search::hits::PatternHit;
 use crate::terms::alignment::Strand;
 use crate::terms::error::Result;
@@ -21,7 +22,7 @@ pub struct MateTrimmer<'a> {
     /// Sites of the current pair.
     sites: [MateSites; 2],
     /// The first mate of the current pair, if all its hits are known.
-    first: Option<Arc<ActiveText>>,
+    first: Option<Arc<ActiveText<SearchText>>>,
 }
 
 impl<'a> MateTrimmer<'a> {
@@ -41,7 +42,7 @@ impl<'a> MateTrimmer<'a> {
     /// Ends a mate after all of its hits. Writes the pair after its second mate.
     pub fn end(
         &mut self,
-        mate: &Arc<ActiveText>,
+        mate: &Arc<ActiveText<SearchText>>,
         outputs: &mut SearchOutputs,
         summary: &mut SearchSummary,
     ) -> Result<()> {
@@ -49,9 +50,9 @@ impl<'a> MateTrimmer<'a> {
             self.first = Some(Arc::clone(mate));
             return Ok(());
         };
-        let mates = [&*first, &**mate];
+        let mates: [&SearchText; 2] = [&first, mate];
         let [one, other] = &self.sites;
-        let found = parts(self.pairs, [one, other], mates.map(|mate| mate.text.letter_count()));
+        let found = parts(self.pairs, [one, other], mates.map(|mate| mate.letter_count()));
         self.sites.iter_mut().for_each(MateSites::clear);
         match &found {
             Some(found) => {
@@ -64,11 +65,11 @@ impl<'a> MateTrimmer<'a> {
     }
 
     /// Writes the parts of two mates. The mate with the first primer of the pair is written to the output.
-    fn write(&self, found: &MateParts, mates: [&ActiveText; 2], outputs: &mut SearchOutputs) -> Result<()> {
+    fn write(&self, found: &MateParts, mates: [&SearchText; 2], outputs: &mut SearchOutputs) -> Result<()> {
         let put = |mate: usize, out: &mut Vec<u8>| {
             let part = &found.parts[mate];
             let places = if self.trims_primers { &part.without_primers } else { &part.with_primers };
-            put_text(out, self.format, mates[mate].text.shown(), places.clone());
+            put_text(out, self.format, mates[mate].shown(), places.clone());
         };
         let (first, second) = if found.strand == Strand::Forward { (0, 1) } else { (1, 0) };
         outputs.main.put(|out| put(first, out))?;
@@ -76,11 +77,11 @@ impl<'a> MateTrimmer<'a> {
     }
 
     /// Writes two mates without trimming.
-    fn write_untrimmed(&self, mates: [&ActiveText; 2], outputs: &mut SearchOutputs) -> Result<()> {
+    fn write_untrimmed(&self, mates: [&SearchText; 2], outputs: &mut SearchOutputs) -> Result<()> {
         for (mate, output) in mates.iter().zip([&mut outputs.untrimmed, &mut outputs.untrimmed_mates]) {
             let Some(output) = output else { continue };
-            let places = 0..mate.text.letter_count();
-            output.put(|out| put_text(out, self.format, mate.text.shown(), places))?;
+            let places = 0..mate.letter_count();
+            output.put(|out| put_text(out, self.format, mate.shown(), places))?;
         }
         Ok(())
     }

@@ -4,11 +4,9 @@ use super::counts::MOST_EDITS;
 use crate::input::reader::{Text, read_patterns};
 use crate::patterns::search::MatchRule;
 use crate::patterns::search::hits::HitOptions;
-use crate::patterns::search::pam::{Pam, PamSide};
 use crate::patterns::search::pattern::SearchPattern;
 use crate::terms::error::{Error, Result};
-use crate::terms::options::MOST_LIMITED;
-use crate::terms::options::{PamChoice, PatternSource, SearchFormat, SearchOptions};
+use crate::terms::options::{PatternSource, SearchFormat, SearchOptions};
 use std::collections::HashSet;
 
 /// Warning about patterns that match at every position of any text. With limits on single kinds of edits or a PAM they
@@ -62,23 +60,9 @@ pub fn read(options: &SearchOptions) -> Result<(Vec<SearchPattern>, Vec<String>)
     }
 }
 
-/// The given PAM.
-pub fn pam(given: &PamChoice) -> Result<Pam> {
-    let side = if given.in_front { PamSide::Five } else { PamSide::Three };
-    Pam::new(given.letters.as_bytes(), side).map_err(|at| {
-        Error::Usage(format!("--pam has an invalid character at position {}; use IUPAC codes of DNA", at + 1))
-    })
-}
-
-/// Refuses an error rate that gives the longest pattern more edits than limits of single kinds and summaries support.
+/// Refuses more edits than summaries support.
 pub fn check_edits(options: &SearchOptions, rule: &MatchRule) -> Result<()> {
     let most = rule.max_edits;
-    if options.limits.is_some() && most > MOST_LIMITED {
-        return Err(Error::Usage(format!(
-            "-k allows {most} edits in the longest pattern, but --max-insertions, --max-deletions, --max-substitutions \
-             and --max-gaps need at most {MOST_LIMITED}; use a smaller rate"
-        )));
-    }
     if options.summary.is_some() && most > MOST_EDITS {
         return Err(Error::Usage(format!(
             "--summary has a column for each number of edits, up to {MOST_EDITS}, but patterns may have {most}: \

@@ -1,20 +1,19 @@
 //! The reader's stage: reads all texts of all files into batches.
 
 use super::SearchRun;
-use super::active::ActiveText;
 use super::circles::Circles;
-use super::texts::TextSource;
+use super::texts::{SearchText, TextSource};
 use crate::input::reader::{TextName, TextRules};
-use crate::patterns::search::batch::TextBatch;
+use crate::patterns::search::batch::{ActiveText, TextBatch};
 use crate::pipeline::report::warn;
 use crate::terms::error::Result;
 use crate::terms::options::SearchFormat;
+use std::sync::PoisonError;
 use std::sync::mpsc::SyncSender;
-use std::sync::{Arc, PoisonError};
 
 impl SearchRun<'_> {
     /// The reader's stage: all texts of all files, in batches.
-    pub(super) fn read(&self, batches: &SyncSender<Result<TextBatch<Arc<ActiveText>>>>) -> Result<()> {
+    pub(super) fn read(&self, batches: &SyncSender<Result<TextBatch<SearchText>>>) -> Result<()> {
         let mut batch = TextBatch::default();
         let mut circles = Circles::new(&self.options.circular);
         let mut before = 0;
@@ -36,9 +35,12 @@ impl SearchRun<'_> {
                 if circles.have(&text.name) {
                     text.close(&self.driver.wanted)?;
                 }
-                let active = Arc::new(ActiveText::new(text, [begin, end]));
+                text.bytes = [begin, end];
                 begin = end;
-                if !self.lay(&active, &mut batch, batches)? {
+                let text = ActiveText::new(text);
+                let prove = |bases| text.prove(bases);
+                let send = |full| Ok(batches.send(Ok(full)).is_ok());
+                if !self.driver.lay(&text, &mut batch, prove, send)? {
                     return Ok(());
                 }
             }
@@ -64,18 +66,5 @@ impl SearchRun<'_> {
         };
         let has_qualities = self.options.format == SearchFormat::Fastq;
         TextRules { name, has_qualities, reading: self.options.rules() }
-    }
-
-    /// Adds a text to the batch, and its remainder to further batches. `false` if the writer has stopped.
-    fn lay(
-        &self,
-        active: &Arc<ActiveText>,
-        batch: &mut TextBatch<Arc<ActiveText>>,
-        batches: &SyncSender<Result<TextBatch<Arc<ActiveText>>>>,
-    ) -> Result<bool> {
-        let letters = active.text.codes().len();
-        let prove = |part| active.text.prove(self.driver.read_range(part, letters));
-        let send = |full| Ok(batches.send(Ok(full)).is_ok());
-        self.batches.lay(&self.driver.layout, active, batch, prove, send)
     }
 }

@@ -2,8 +2,9 @@
 
 use super::*;
 use crate::patterns::search::batch::FIRST_LETTERS;
+use crate::patterns::search::plan::LEAST_LETTERS;
 use crate::terms::alignment::Strands;
-use crate::terms::options::{Circular, PatternSource, SearchColumn};
+use crate::terms::options::{Circular, DeviceChoice, HitChoice, PatternSource, SearchColumn};
 use std::fs;
 
 struct Silence;
@@ -36,17 +37,9 @@ fn run(texts: &[Vec<u8>], first: bool, invert: bool) -> (SearchSummary, String) 
         texts: vec![path("t.fa")],
         circular: Circular::default(),
         output: Some(path("out")),
-        max_edits: 0,
-        edits_by_rate: None,
-        indels: true,
-        limits: None,
-        pam: None,
+        hits: HitChoice { strands: Strands::Plus, first: first || invert, ..HitChoice::default() },
         removes_gaps: false,
         amplicons: None,
-        strands: Strands::Plus,
-        every_end: false,
-        best: false,
-        first,
         invert,
         format: SearchFormat::Tab,
         columns: SearchColumn::STANDARD.to_vec(),

@@ -7,6 +7,7 @@ use crate::input::reader::{
     TextRules, Texts, check_distinct_names, check_reference_names, read_lengths,
 };
 use crate::output::writer::hits::{LettersShown, TextShown};
+use crate::patterns::search::batch::SearchedText;
 use crate::patterns::search::circle::Circle;
 use crate::patterns::search::hits::HitOptions;
 use crate::terms::alphabet::Alphabet;
@@ -23,6 +24,8 @@ pub struct SearchText {
     letters: TextLetters,
     /// The unrolled codes if the text is circular.
     circle: Option<(Circle, Vec<u8>)>,
+    /// Approximate number of bytes of all files before its start and before its end.
+    pub bytes: [u64; 2],
 }
 
 enum TextLetters {
@@ -62,14 +65,25 @@ pub enum SearchedRange {
     Stored(u64, u64),
 }
 
-impl SearchText {
-    /// DNA codes; unrolled if the text is circular.
-    pub fn codes(&self) -> &[u8] {
+impl SearchedText for SearchText {
+    fn codes(&self) -> &[u8] {
         match (&self.circle, &self.letters) {
             (Some((_, unrolled)), _) => unrolled,
             (None, TextLetters::Read { codes, .. }) => codes,
             (None, TextLetters::Stored { references, place }) => references.sequences.get(*place),
         }
+    }
+
+    fn circle(&self) -> Option<Circle> {
+        self.circle.as_ref().map(|(circle, _)| *circle)
+    }
+}
+
+impl SearchText {
+    /// Approximate number of bytes of all files before the end of its first `letters`.
+    pub fn place(&self, letters: usize) -> u64 {
+        let ([begin, end], all) = (self.bytes, self.codes().len().max(1) as u128);
+        begin + to_u64(u128::from(end - begin) * letters as u128 / all)
     }
 
     /// Number of bases. Those of a circular text count once.
@@ -82,22 +96,12 @@ impl SearchText {
 
     /// Makes the text circular, unless it is empty.
     pub fn close(&mut self, wanted: &HitOptions) -> Result<()> {
-        if self.letter_count() == 0 {
-            return Ok(());
-        }
         self.prove(0..self.letter_count())?;
-        let circle = Circle::new(self.letter_count(), wanted);
-        let unrolled = circle.unroll(self.codes());
+        self.circle = Circle::unrolled(self.codes(), wanted);
         if let TextLetters::Read { codes, .. } = &mut self.letters {
             *codes = Vec::new();
         }
-        self.circle = Some((circle, unrolled));
         Ok(())
-    }
-
-    /// How the text is unrolled if it is circular.
-    pub fn circle(&self) -> Option<Circle> {
-        self.circle.as_ref().map(|(circle, _)| *circle)
     }
 
     /// Verifies bases before they are read. Those of a circular text were verified when it was unrolled.
@@ -143,7 +147,12 @@ impl SearchText {
 
 impl From<Text> for SearchText {
     fn from(Text { name, letters, codes, qualities }: Text) -> SearchText {
-        SearchText { name, letters: TextLetters::Read { letters, codes, qualities }, circle: None }
+        SearchText {
+            name,
+            letters: TextLetters::Read { letters, codes, qualities },
+            circle: None,
+            bytes: [0; 2],
+        }
     }
 }
 
@@ -256,11 +265,8 @@ impl Iterator for TextSource {
                 texts.next += 1;
                 let references = Arc::clone(&texts.references);
                 let name = references.names.get(place).filter(|_| place < texts.own.end)?.clone();
-                Some(Ok(SearchText {
-                    name,
-                    letters: TextLetters::Stored { references, place },
-                    circle: None,
-                }))
+                let letters = TextLetters::Stored { references, place };
+                Some(Ok(SearchText { name, letters, circle: None, bytes: [0; 2] }))
             }
         }
     }

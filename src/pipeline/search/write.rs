@@ -1,14 +1,14 @@
 //! The writer's stage, which also searches: it writes hits as lines, in the order of the texts.
 
-use super::active::ActiveText;
 use super::counts::PatternCounts;
 use super::mates::MateTrimmer;
 use super::outputs::SearchOutputs;
+use super::texts::SearchText;
 use super::{SearchRun, SearchSummary};
 use crate::output::writer::hits::{AmpliconLines, HitLines, put_text};
 use crate::patterns::search::EndScan;
 use crate::patterns::search::amplicons::{AmpliconSpan, Joiner};
-use crate::patterns::search::batch::TextBatch;
+use crate::patterns::search::batch::{ActiveText, SearchedText, TextBatch};
 use crate::patterns::search::driver::{HitReceiver, SearchState};
 use crate::patterns::search::hits::PatternHit;
 use crate::pipeline::Reporter;
@@ -46,7 +46,7 @@ impl SearchRun<'_> {
     pub(super) fn write(
         &self,
         scan: &dyn EndScan,
-        batches: Receiver<Result<TextBatch<Arc<ActiveText>>>>,
+        batches: Receiver<Result<TextBatch<SearchText>>>,
         (outputs, counts): (&mut SearchOutputs, &mut Option<PatternCounts>),
         summary: &mut SearchSummary,
     ) -> Result<()> {
@@ -55,7 +55,7 @@ impl SearchRun<'_> {
         let (joined, mates, invert) = (self.joined(), self.mates(), self.options.invert);
         let (searched, reporter) = (&*self.searched, self.reporter);
         let mut sink = HitSink { lines, joined, mates, invert, searched, reporter, outputs, counts, summary };
-        let mut state = SearchState::default();
+        let mut state = SearchState::new(self.letters, None);
         for batch in batches {
             self.driver.search(scan, batch?, &mut state, &mut sink)?;
             sink.outputs.flush()?;
@@ -80,7 +80,7 @@ impl SearchRun<'_> {
     }
 }
 
-impl HitReceiver<Arc<ActiveText>> for HitSink<'_> {
+impl HitReceiver<SearchText> for HitSink<'_> {
     type Error = Error;
 
     fn scanned(&mut self, letters: u64) {
@@ -91,17 +91,17 @@ impl HitReceiver<Arc<ActiveText>> for HitSink<'_> {
         warn(self.reporter, notice);
     }
 
-    fn check(&mut self, texts: &[&Arc<ActiveText>]) -> Result<()> {
-        let mut files = texts.chunk_by(|a, b| a.text.shares_file(&b.text));
-        files.find_map(|texts| texts[0].text.fault()).map_or(Ok(()), Err)
+    fn check(&mut self, texts: &[&Arc<ActiveText<SearchText>>]) -> Result<()> {
+        let mut files = texts.chunk_by(|a, b| a.shares_file(b));
+        files.find_map(|texts| texts[0].fault()).map_or(Ok(()), Err)
     }
 
-    fn reached(&mut self, active: &Arc<ActiveText>, letters: usize) {
+    fn reached(&mut self, active: &Arc<ActiveText<SearchText>>, letters: usize) {
         self.searched.store(active.place(letters), Ordering::Relaxed);
     }
 
-    fn hits(&mut self, active: &Arc<ActiveText>, hits: Vec<PatternHit>) -> Result<()> {
-        let place = active.text.shown();
+    fn hits(&mut self, active: &Arc<ActiveText<SearchText>>, hits: Vec<PatternHit>) -> Result<()> {
+        let place = active.shown();
         self.summary.hits += hits.len() as u64;
         if let Some(counts) = self.counts {
             counts.add(self.summary.texts + 1, &hits);
@@ -114,7 +114,7 @@ impl HitReceiver<Arc<ActiveText>> for HitSink<'_> {
             return Ok(());
         }
         if let Some(AmpliconJoin { joiner, lines }) = &mut self.joined {
-            joiner.set_circle(active.text.circle().map(|circle| circle.len));
+            joiner.set_circle(active.circle().map(|circle| circle.len));
             let mut give =
                 |amplicon: &AmpliconSpan| self.outputs.main.put(|out| lines.amplicon(out, place, amplicon));
             return hits.iter().try_for_each(|hit| joiner.put(hit, &mut give));
@@ -122,21 +122,19 @@ impl HitReceiver<Arc<ActiveText>> for HitSink<'_> {
         hits.iter().try_for_each(|hit| self.outputs.main.put(|out| self.lines.hit(out, place, hit)))
     }
 
-    fn end(&mut self, active: &Arc<ActiveText>, hits: u64) -> Result<()> {
-        let place = active.text.shown();
+    fn end(&mut self, active: &Arc<ActiveText<SearchText>>, hits: u64) -> Result<()> {
+        let place = active.shown();
         self.summary.texts += 1;
-        self.summary.letters += active.text.letter_count() as u64;
+        self.summary.letters += active.letter_count() as u64;
         if let Some(mates) = &mut self.mates {
             return mates.end(active, self.outputs, self.summary);
         }
         let mut found = hits;
         let output = &mut self.outputs.main;
         if let Some(AmpliconJoin { joiner, lines }) = &mut self.joined {
-            joiner.finish(&mut |amplicon: &AmpliconSpan| {
+            found = joiner.finish(&mut |amplicon: &AmpliconSpan| {
                 output.put(|out| lines.amplicon(out, place, amplicon))
             })?;
-            found = joiner.given();
-            joiner.clear();
             output.put(|out| lines.text(out, place, found))?;
             self.summary.amplicons = self.summary.amplicons.map(|sum| sum + found);
             self.untrimmed(active, found)?;
@@ -150,9 +148,9 @@ impl HitReceiver<Arc<ActiveText>> for HitSink<'_> {
 
 impl HitSink<'_> {
     /// Writes a text without an amplicon, if requested.
-    fn untrimmed(&mut self, active: &ActiveText, amplicons: u64) -> Result<()> {
+    fn untrimmed(&mut self, active: &SearchText, amplicons: u64) -> Result<()> {
         let Some(output) = self.outputs.untrimmed.as_mut().filter(|_| amplicons == 0) else { return Ok(()) };
-        let places = 0..active.text.letter_count();
-        output.put(|out| put_text(out, self.lines.format(), active.text.shown(), places))
+        let places = 0..active.letter_count();
+        output.put(|out| put_text(out, self.lines.format(), active.shown(), places))
     }
 }

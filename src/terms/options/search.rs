@@ -2,10 +2,8 @@
 
 use super::{Circular, DeviceChoice, PageOptions, ReadRules, SearchColumn, Share};
 use crate::terms::alignment::Strands;
+use crate::terms::casts::to_u32;
 use std::path::{Path, PathBuf};
-
-/// Maximum total of edits if single kinds are limited: the work grows with its cube.
-pub const MOST_LIMITED: u32 = 32;
 
 /// Maximum number of edits of each kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,14 +15,73 @@ pub struct EditLimits {
     pub gaps: u32,
 }
 
-impl EditLimits {
-    /// The limits of insertions, deletions, substitutions, and insertions and deletions together; `None` if they add
-    /// nothing to the limit of `most` edits.
-    pub fn of_kinds(most: u32, indels: bool, kinds: [Option<u32>; 4]) -> Option<EditLimits> {
-        let [ins, del, substitutions, gaps] = kinds.map(|limit| limit.unwrap_or(most).min(most));
+/// Edits per base of a pattern, in millionths: a pattern of `m` bases has at most `floor(rate * m)` edits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rate {
+    pub millionths: u32,
+}
+
+impl Rate {
+    pub fn edits_of(self, len: usize) -> u32 {
+        to_u32((len as u64 * u64::from(self.millionths) / 1_000_000).min(u64::from(u32::MAX)))
+    }
+}
+
+/// Maximum number of edits of a hit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MaxEdits {
+    Number(u32),
+    /// By the length of the pattern.
+    Rate(Rate),
+}
+
+/// The hits that a search reports.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HitChoice {
+    pub max_edits: MaxEdits,
+    /// Whether insertions and deletions are edits.
+    pub indels: bool,
+    /// Maximum numbers of insertions, of deletions, of substitutions, and of insertions and deletions together.
+    pub kinds: [Option<u32>; 4],
+    /// The PAM next to a hit.
+    pub pam: Option<PamChoice>,
+    pub strands: Strands,
+    /// Reports every end, not only local minima of the edits.
+    pub every_end: bool,
+    /// Reports only the hits with the fewest edits of a text.
+    pub best: bool,
+    /// Reports only the first hit of a text.
+    pub first: bool,
+}
+
+impl Default for HitChoice {
+    fn default() -> HitChoice {
+        HitChoice {
+            max_edits: MaxEdits::Number(0),
+            indels: true,
+            kinds: [None; 4],
+            pam: None,
+            strands: Strands::Both,
+            every_end: false,
+            best: false,
+            first: false,
+        }
+    }
+}
+
+impl HitChoice {
+    /// The limits of single kinds of edits; `None` if they add nothing to the limit of all edits.
+    pub fn limits(&self) -> Option<EditLimits> {
+        let most = match self.max_edits {
+            MaxEdits::Number(most) => most,
+            // The edits that a rate allows depend on the pattern.
+            MaxEdits::Rate(_) => u32::MAX,
+        };
+        let [ins, del, substitutions, gaps] = self.kinds.map(|limit| limit.unwrap_or(most).min(most));
         // Without gaps, a limit on substitutions is a limit on all edits.
-        let (insertions, deletions) = if indels { (ins, del) } else { (0, 0) };
-        let says_no_more = substitutions == most && (!indels || [insertions, deletions, gaps] == [most; 3]);
+        let (insertions, deletions) = if self.indels { (ins, del) } else { (0, 0) };
+        let says_no_more =
+            substitutions == most && (!self.indels || [insertions, deletions, gaps] == [most; 3]);
         (!says_no_more).then_some(EditLimits { insertions, deletions, substitutions, gaps })
     }
 }
@@ -39,27 +96,11 @@ pub struct SearchOptions {
     pub circular: Circular,
     /// `None` is stdout.
     pub output: Option<PathBuf>,
-    /// Maximum number of edits of a hit.
-    pub max_edits: u32,
-    /// Edits per base of a pattern, in millionths, instead of `max_edits`.
-    pub edits_by_rate: Option<u32>,
-    /// Whether insertions and deletions are edits.
-    pub indels: bool,
-    /// Limits of single kinds of edits, if one of them is stricter than `max_edits`.
-    pub limits: Option<EditLimits>,
-    /// The PAM next to a hit.
-    pub pam: Option<PamChoice>,
+    pub hits: HitChoice,
     /// Gap characters of FASTA are removed.
     pub removes_gaps: bool,
     /// Joins hits to amplicons, which are reported instead.
     pub amplicons: Option<AmpliconChoice>,
-    pub strands: Strands,
-    /// Reports every end, not only local minima of the edits.
-    pub every_end: bool,
-    /// Reports only the hits with the fewest edits of a text.
-    pub best: bool,
-    /// Reports only the first hit of a text.
-    pub first: bool,
     /// Reports the texts without a hit, instead of hits.
     pub invert: bool,
     pub format: SearchFormat,
@@ -89,13 +130,22 @@ pub struct SearchOptions {
 /// Maximum length of a PAM.
 pub const MOST_PAM_LETTERS: usize = 32;
 
+/// The side of the pattern that a PAM flanks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PamSide {
+    /// Before the pattern, as Cas12a's TTTV.
+    Five,
+    /// After the pattern, as Cas9's NGG.
+    #[default]
+    Three,
+}
+
 /// A PAM, as given.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PamChoice {
     /// IUPAC codes.
-    pub letters: String,
-    /// Whether it is on the 5' side of the pattern instead of the 3' side.
-    pub in_front: bool,
+    pub letters: Vec<u8>,
+    pub side: PamSide,
 }
 
 /// Which hits are joined to amplicons.

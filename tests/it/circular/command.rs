@@ -75,14 +75,14 @@ fn random_percent(number: usize) -> usize {
     [0, 0, 2, 5][number / 2 % 4]
 }
 
-const CIRCLES: [&str; 4] = ["--circular", "big,small", "--circular", "tiny"];
+const CIRCLES: &str = "--circular big,small --circular tiny";
 
-fn aligned(folder: &Folder, more: &[&str], files: &[&str]) -> Vec<u8> {
-    folder.done(&[&["-q"], &CIRCLES[..], more, files].concat())
+fn aligned(folder: &Folder, args: &str) -> Vec<u8> {
+    folder.line(&format!("-q {CIRCLES} {args}")).done()
 }
 
-fn sam(folder: &Folder, more: &[&str], files: &[&str]) -> Sam {
-    Sam::parse(std::str::from_utf8(&aligned(folder, more, files)).unwrap())
+fn sam(folder: &Folder, args: &str) -> Sam {
+    Sam::parse(letters(&aligned(folder, args)))
 }
 
 #[test]
@@ -90,18 +90,18 @@ fn records_say_what_the_letters_say() {
     let folder = files();
     let (reads, targets) = (fasta(&folder.text("q.fa")), fasta(&folder.text("ref.fa")));
     for more in [
-        &[][..],
-        &["--eqx"],
-        &["--clip", "hard"],
-        &["--split"],
-        &["--split", "--clip", "hard", "--split-score", "20"],
-        &["--max-hits", "6", "--secondary-ratio", "0"],
-        &["--forward-only", "--min-score", "12"],
+        "",
+        "--eqx",
+        "--clip hard",
+        "--split",
+        "--split --clip hard --split-score 20",
+        "--max-hits 6 --secondary-ratio 0",
+        "--forward-only --min-score 12",
     ] {
-        let sam = sam(&folder, more, &["q.fa", "ref.fa"]);
+        let sam = sam(&folder, &format!("{more} q.fa ref.fa"));
         let split = check(&sam, &reads, &targets, SHORT);
-        let least = if more.contains(&"--forward-only") { 30 } else { 70 };
-        assert!(split >= least, "{more:?}: {split}");
+        let least = if more.contains("--forward-only") { 30 } else { 70 };
+        assert!(split >= least, "{more}: {split}");
         let topology = |name: &str, end: &str| {
             let is_of = |line: &&String| line.starts_with(&format!("@SQ\tSN:{name}\t"));
             assert!(sam.header.iter().find(is_of).unwrap().ends_with(end), "{name}");
@@ -110,7 +110,7 @@ fn records_say_what_the_letters_say() {
         topology("tiny", "\tLN:4\tTP:circular");
         topology("line", "\tLN:2000");
         let secondary: Vec<&Record> = sam.records.iter().filter(|record| record.flag() & 256 != 0).collect();
-        assert_eq!(secondary.is_empty(), !more.contains(&"--max-hits"));
+        assert_eq!(secondary.is_empty(), !more.contains("--max-hits"));
     }
 }
 
@@ -118,8 +118,8 @@ fn records_say_what_the_letters_say() {
 #[test]
 fn pieces_are_those_of_the_whole() {
     let folder = files();
-    let whole = Sam::parse(folder.run(&["-q", "q.fa", "turned.fa"]).text());
-    let ours = sam(&folder, &[], &["q.fa", "ref.fa"]);
+    let whole = folder.line("-q q.fa turned.fa").sam();
+    let ours = sam(&folder, "q.fa ref.fa");
     let mut cut = 0;
     for record in whole.records.iter().filter(|record| record.target() == "big") {
         let (start, end) = (record.position() as usize - 1, record.target_end() as usize);
@@ -163,22 +163,21 @@ fn pieces_are_those_of_the_whole() {
 #[test]
 fn all_ways_give_the_same_bytes() {
     let folder = files();
-    for (files, more) in [
-        (&["q.fa", "ref.fa"][..], &["--split", "--max-hits", "3", "--secondary-ratio", "0.2"][..]),
-        (&["1.fq", "2.fq", "ref.fa"], &["--insert", "280,20", "--max-hits", "2"]),
-        (&["1.fq", "2.fq", "ref.fa"], &[]),
+    for args in [
+        "q.fa ref.fa --split --max-hits 3 --secondary-ratio 0.2",
+        "1.fq 2.fq ref.fa --insert 280,20 --max-hits 2",
+        "1.fq 2.fq ref.fa",
     ] {
-        let expected = aligned(&folder, &[more, &["--filter", "none", "--device", "cpu"]].concat(), files);
-        for (filter, device, batch, threads) in [
-            ("auto", "cpu", "1000", "2"),
-            ("index", "cpu:baseline", "14", "3"),
-            ("index", "plain", "1000", "1"),
-            ("scan", "cpu", "1000", "1"),
-            ("scan", "cpu", "14", "2"),
-            ("none", "cpu", "2", "2"),
+        let expected = aligned(&folder, &format!("{args} --filter none --device cpu"));
+        for way in [
+            "--filter auto --device cpu --batch 1000 -t 2",
+            "--filter index --device cpu:baseline --batch 14 -t 3",
+            "--filter index --device plain --batch 1000 -t 1",
+            "--filter scan --device cpu --batch 1000 -t 1",
+            "--filter scan --device cpu --batch 14 -t 2",
+            "--filter none --device cpu --batch 2 -t 2",
         ] {
-            let way = ["--filter", filter, "--device", device, "--batch", batch, "-t", threads];
-            assert!(aligned(&folder, &[more, &way].concat(), files) == expected, "{way:?} {more:?}");
+            assert!(aligned(&folder, &format!("{args} {way}")) == expected, "{way} {args}");
         }
     }
 }
@@ -186,8 +185,8 @@ fn all_ways_give_the_same_bytes() {
 #[test]
 fn mates_across_the_origin_are_proper() {
     let folder = files();
-    let stats = ["--insert", "280,20", "--stats", "stats.json", "--report", "page.html"];
-    let mates = sam(&folder, &stats, &["1.fq", "2.fq", "ref.fa"]);
+    let stats = "--insert 280,20 --stats stats.json --report page.html";
+    let mates = sam(&folder, &format!("{stats} 1.fq 2.fq ref.fa"));
     let of = |pair: usize| -> Vec<&Record> {
         mates.primary().filter(|record| record.name() == format!("m{pair}")).collect()
     };
@@ -215,7 +214,7 @@ fn mates_across_the_origin_are_proper() {
     for (key, value) in [("primary", 240), ("supplementary", supplementary), ("letters", LEN + 2074)] {
         assert!(stats.contains(&format!("\"{key}\": {value},")), "{key} {value}");
     }
-    let line = folder.run(&["-q", "--insert", "280,20", "1.fq", "2.fq", "ref.fa"]).sam();
+    let line = folder.line("-q --insert 280,20 1.fq 2.fq ref.fa").sam();
     let proper_on_lines = line.primary().filter(|record| record.flag() & 2 != 0).count() / 2;
     assert!(proper_on_lines + 20 <= proper, "{proper_on_lines} {proper}");
 }
@@ -223,10 +222,9 @@ fn mates_across_the_origin_are_proper() {
 #[test]
 fn formats_hold_the_same() {
     let folder = files();
-    let more = ["--split", "--max-hits", "3", "--secondary-ratio", "0.2"];
-    let text = aligned(&folder, &more, &["q.fa", "ref.fa"]);
-    let sam = Sam::parse(std::str::from_utf8(&text).unwrap());
-    let paf = aligned(&folder, &[&more[..], &["--format", "paf"]].concat(), &["q.fa", "ref.fa"]);
+    let args = "--split --max-hits 3 --secondary-ratio 0.2 q.fa ref.fa";
+    let sam = sam(&folder, args);
+    let paf = aligned(&folder, &format!("{args} --format paf"));
     let paf: Vec<&str> = letters(&paf).lines().collect();
     assert_eq!(paf.len(), sam.records.len());
     for (line, record) in paf.iter().zip(&sam.records).filter(|(_, record)| record.flag() & 4 == 0) {
@@ -243,10 +241,9 @@ fn formats_hold_the_same() {
         assert_eq!(line.ends_with("\tsu:i:1"), record.flag() & 2048 != 0);
         assert!(record.tag("AS").is_some_and(|score| line.contains(&format!("\tAS:i:{score}\t"))));
     }
-    let of_bam = |more: &[&str]| aligned(&folder, more, &["q.fa", "ref.fa"]);
-    let mut expected = sorted::records(&of_bam(&[&more[..], &["--format", "bam"]].concat()));
+    let mut expected = sorted::records(&aligned(&folder, &format!("{args} --format bam")));
     expected.sort_by_key(|record| sorted::order(record));
-    of_bam(&[&more[..], &["--sort", "-o", "sorted.bam"]].concat());
+    aligned(&folder, &format!("{args} --sort -o sorted.bam"));
     assert!(sorted::records(&folder.read("sorted.bam")) == expected);
     assert!(folder.names().contains(&"sorted.bam.bai".to_string()));
 }
@@ -255,28 +252,23 @@ fn formats_hold_the_same() {
 fn parts_joined_are_the_whole() {
     let folder = files();
     for name in ["out.sam", "out.bam", "out.paf", "out.sorted.bam"] {
-        let sort: &[&str] = if name.contains("sorted") { &["--sort"] } else { &[] };
-        for files in [&["q.fa", "ref.fa"][..], &["1.fq", "2.fq", "ref.fa"]] {
-            aligned(&folder, &[sort, &["-o", name]].concat(), files);
-            let (one, two) = (format!("1.{name}"), format!("2.{name}"));
-            aligned(&folder, &[sort, &["--part", "1/2", "-o", &one]].concat(), files);
-            aligned(&folder, &[sort, &["--part", "2/2", "-o", &two]].concat(), files);
-            let joined = format!("joined.{name}");
-            folder.done(&["merge", "-q", &joined, &two, &one]);
-            assert!(folder.read(&joined) == folder.read(name), "{name} of {files:?}");
+        let sort = if name.contains("sorted") { "--sort" } else { "" };
+        for files in ["q.fa ref.fa", "1.fq 2.fq ref.fa"] {
+            aligned(&folder, &format!("{sort} -o {name} {files}"));
+            let joined = folder.merged(&format!("-q {CIRCLES} {sort} {files}"), "--part", 2, name);
+            assert!(joined == folder.read(name), "{name} of {files}");
         }
     }
     // Parts with and without --circular belong to different commands.
-    folder.done(&["-q", "--part", "1/2", "-o", "line.sam", "q.fa", "ref.fa"]);
-    aligned(&folder, &["--part", "2/2", "-o", "circle.sam"], &["q.fa", "ref.fa"]);
-    folder.run(&["merge", "joined.sam", "line.sam", "circle.sam"]).said(1, &["--circular"]);
+    folder.line("-q --part 1/2 -o line.sam q.fa ref.fa").ended(0);
+    aligned(&folder, "--part 2/2 -o circle.sam q.fa ref.fa");
+    folder.line("merge joined.sam line.sam circle.sam").said(1, &["--circular"]);
     // --resume accepts an existing output only if the circles are the same.
-    let resume = ["--resume", "-o", "again.sam"];
-    aligned(&folder, &resume, &["q.fa", "ref.fa"]);
-    let outcome = folder.run(&[&CIRCLES[..], &resume, &["q.fa", "ref.fa"]].concat());
-    outcome.said(0, &["again.sam"]);
+    let resume = "--resume -o again.sam q.fa ref.fa";
+    aligned(&folder, resume);
+    folder.line(&format!("{CIRCLES} {resume}")).said(0, &["again.sam"]);
     let circles = records(&folder.text("again.sam"));
-    folder.done(&[&["-q"], &resume[..], &["q.fa", "ref.fa"]].concat());
+    folder.line(&format!("-q {resume}")).ended(0);
     assert_ne!(records(&folder.text("again.sam")), circles);
 }
 

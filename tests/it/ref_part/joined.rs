@@ -5,30 +5,25 @@ use super::*;
 #[test]
 fn parts_of_relatives_are_the_whole() {
     let folder = amplicons();
-    let group = "@RG\tID:run1\tSM:s";
     for (options, format, counts) in [
-        (&["--max-hits", "1"][..], "sam", &[1, 2, 3, 45][..]),
-        (&["--max-hits", "3", "-R", group], "bam", &[3, 25]),
-        (&["--max-hits", "20", "--secondary-ratio", "0"], "sam", &[2]),
-        (&["--max-hits", "20", "--secondary-ratio", "0", "--eqx", "--cs"], "bam", &[2]),
-        (&["--max-hits", "20", "--cs=long", "-R", group], "sam", &[7]),
-        (&["--max-hits", "3", "--cs"], "paf", &[1, 3]),
-        (&["--secondary-ratio", "0"], "paf", &[2]),
-        (&["--filter", "none", "--preset", "long", "--no-split"], "sam", &[3]),
-        (&["--filter", "bitap", "--max-hits", "2"], "sam", &[25]),
-        (&["--preset", "short", "--no-split"], "sam", &[3]),
-        (&["--end-bonus", "30", "--max-hits", "5", "--cs"], "paf", &[2, 7]),
-        (&["--end-bonus", "9", "--min-score", "80", "--secondary-ratio", "0.9"], "bam", &[3]),
+        ("--max-hits 1", "sam", &[1, 2, 3, 45][..]),
+        ("--max-hits 3 -R @RG\\tID:run1\\tSM:s", "bam", &[3, 25]),
+        ("--max-hits 20 --secondary-ratio 0", "sam", &[2]),
+        ("--max-hits 20 --secondary-ratio 0 --eqx --cs", "bam", &[2]),
+        ("--max-hits 20 --cs=long -R @RG\\tID:run1\\tSM:s", "sam", &[7]),
+        ("--max-hits 3 --cs", "paf", &[1, 3]),
+        ("--secondary-ratio 0", "paf", &[2]),
+        ("--filter none --preset long --no-split", "sam", &[3]),
+        ("--filter bitap --max-hits 2", "sam", &[25]),
+        ("--preset short --no-split", "sam", &[3]),
+        ("--end-bonus 30 --max-hits 5 --cs", "paf", &[2, 7]),
+        ("--end-bonus 9 --min-score 80 --secondary-ratio 0.9", "bam", &[3]),
     ] {
-        let args = [options, &["q.fq", "r.fa"]].concat();
-        let whole = whole(&folder, &args, format);
+        let whole = check(&folder, &format!("{options} q.fq r.fa"), format, counts);
         if format == "sam" {
             let (flags, records) = flags(&whole);
-            assert!(flags.contains(&4) && flags.contains(&0), "{options:?}: {flags:?}");
-            assert!(records > READS || !flags.contains(&256), "{options:?}: {records}");
-        }
-        for &count in counts {
-            check(&folder, &args, format, count, &whole);
+            assert!(flags.contains(&4) && flags.contains(&0), "{options}: {flags:?}");
+            assert!(records > READS || !flags.contains(&256), "{options}: {records}");
         }
     }
 }
@@ -38,11 +33,9 @@ fn parts_of_relatives_are_the_whole() {
 fn parts_of_renamed_references_are_the_whole() {
     let folder = amplicons();
     folder.write("r.fa", folder.text("r.fa").replace("_copy\n", ";tax=d,c(copy)\n"));
-    for (options, format) in
-        [(&["--rename-references"][..], "sam"), (&["--rename-references"], "bam"), (&[], "paf")]
-    {
-        let args = [options, &["--max-hits", "2", "q.fq", "r.fa"]].concat();
-        let whole = whole(&folder, &args, format);
+    for (options, format) in [("--rename-references", "sam"), ("--rename-references", "bam"), ("", "paf")] {
+        let args = format!("{options} --max-hits 2 q.fq r.fa");
+        let whole = check(&folder, &args, format, &[3]);
         let text = String::from_utf8_lossy(&whole);
         match format {
             "sam" => {
@@ -51,16 +44,13 @@ fn parts_of_renamed_references_are_the_whole() {
             "paf" => assert!(text.contains(";tax=d,c(copy)\t")),
             _ => {}
         }
-        check(&folder, &args, format, 3, &whole);
         // Parts of the queries have the same header.
-        let name = |number: usize| format!("{number}.{format}");
-        for number in 1..=2 {
-            let own = ["--device", "cpu", "--part", &format!("{number}/2"), "-o", &name(number), "--resume"];
-            folder.done(&[&own, &args[..]].concat());
-            let again = folder.run(&[&own, &args[..]].concat());
-            assert!(again.stderr.contains("is complete"), "{}", again.stderr);
+        let args = format!("--device cpu --resume {args}");
+        assert!(folder.merged(&args, "--part", 2, format) == whole, "{format}");
+        for number in [1, 2] {
+            let again = folder.line(&format!("{args} --part {number}/2 -o {number}.{format}"));
+            again.said(0, &["is complete"]);
         }
-        assert!(folder.done(&["merge", "-q", "-", &name(1), &name(2)]) == whole, "{format}");
     }
 }
 
@@ -70,9 +60,8 @@ fn parts_choose_otherwise_than_the_whole() {
     let folder = amplicons();
     let text = folder.text("r.fa");
     folder.write("half.fa", &text[..text.len() / 2 + text[text.len() / 2..].find('>').unwrap()]);
-    let run = |references: &str| whole(&folder, &["--max-hits", "2", "q.fq", references], "sam");
-    let (all, half) = (run("r.fa"), run("half.fa"));
-    check(&folder, &["--max-hits", "2", "q.fq", "r.fa"], "sam", 2, &all);
+    let all = check(&folder, "--max-hits 2 q.fq r.fa", "sam", &[2]);
+    let half = whole(&folder, "--max-hits 2 q.fq half.fa", "sam");
     let sam = |bytes: &[u8]| Sam::parse(str::from_utf8(bytes).unwrap());
     let (all, half) = (sam(&all), sam(&half));
     let mut other = [0; 3];
@@ -91,19 +80,17 @@ fn parts_choose_otherwise_than_the_whole() {
 #[test]
 fn sorted_parts_are_the_whole() {
     let folder = amplicons();
-    let common = ["--device", "cpu", "--max-hits", "2"];
-    for options in [&["--eqx"][..], &["--end-bonus", "7", "--preset", "short", "--no-split"]] {
-        let run = |more: &[&str]| folder.run(&[&common[..], options, more, &["q.fq", "r.fa"]].concat());
-        run(&["--sort", "-o", "whole.bam"]).ended(0);
+    for options in ["--eqx", "--end-bonus 7 --preset short --no-split"] {
+        let run = |more: &str| folder.line(&format!("--device cpu --max-hits 2 {options} {more} q.fq r.fa"));
+        run("--sort -o whole.bam").ended(0);
         // The memory for sorting may differ.
         for (number, sort) in [("1", "--sort"), ("2", "--sort=1M"), ("3", "--sort")] {
-            let (part, name) = (format!("{number}/3"), format!("{number}.bam"));
-            let args = [sort, "--ref-part", &part, "-o", &name, "--resume"];
+            let args = format!("{sort} --ref-part {number}/3 -o {number}.bam --resume");
             run(&args).ended(0);
             run(&args).said(0, &["is complete"]);
-            assert!(!folder.file(&format!("{name}.bai")).exists());
+            assert!(!folder.file(&format!("{number}.bam.bai")).exists());
         }
-        folder.done(&["merge", "-q", "joined.bam", "3.bam", "1.bam", "2.bam"]);
+        folder.line("merge -q joined.bam 3.bam 1.bam 2.bam").ended(0);
         for end in ["bam", "bam.bai"] {
             assert!(folder.read(&format!("joined.{end}")) == folder.read(&format!("whole.{end}")), "{end}");
         }
@@ -117,15 +104,11 @@ fn parts_of_proteins_are_the_whole() {
         folder.copy_data(name, name);
     }
     for (options, format, counts) in [
-        (&["--max-hits", "5"][..], "sam", &[2, 90][..]),
-        (&["--max-hits", "20", "--secondary-ratio", "0.1", "--min-score", "30"], "paf", &[3]),
-        (&["--matrix", "BLOSUM50", "--gap-open", "13", "--gap-extend", "2"], "sam", &[3]),
+        ("--max-hits 5", "sam", &[2, 90][..]),
+        ("--max-hits 20 --secondary-ratio 0.1 --min-score 30", "paf", &[3]),
+        ("--matrix BLOSUM50 --gap-open 13 --gap-extend 2", "sam", &[3]),
     ] {
-        let args = [options, &["proteins_20.fa", "uniprot_60.fa"]].concat();
-        let whole = whole(&folder, &args, format);
-        for &count in counts {
-            check(&folder, &args, format, count, &whole);
-        }
+        check(&folder, &format!("{options} proteins_20.fa uniprot_60.fa"), format, counts);
     }
 }
 
@@ -139,14 +122,9 @@ fn ties_between_parts_go_to_the_earlier_reference() {
         let ratio = random.pick(&["0", "0.5", "0.8", "1"]);
         let strands = random.pick(&["--both-strands", "--forward-only"]);
         let (format, count) = (random.pick(&["sam", "bam", "paf"]), random.pick(&[2, 3, references, 12]));
-        let args = [
-            &["--max-hits", hits, "--min-score", least, "--secondary-ratio", ratio, strands][..],
-            &["--alphabet", "dna", "q.fa", "r.fa"],
-        ]
-        .concat();
-        let whole = whole(&folder, &args, format);
+        let args = format!("--max-hits {hits} --min-score {least} --secondary-ratio {ratio} {strands}");
         println!("seed {seed}: {references} references, {format}");
-        check(&folder, &args, format, count, &whole);
+        check(&folder, &format!("{args} --alphabet dna q.fa r.fa"), format, &[count]);
     }
 }
 
@@ -159,9 +137,7 @@ fn equal_references_in_different_parts() {
     let letters = random.text(Alphabet::Dna, 200);
     folder.write("r.fa", (0..3).map(|number| format!(">r{number}\n{letters}\n")).collect::<String>());
     folder.write("q.fa", format!(">q\n{}\n", &letters[20..120]));
-    let args = ["q.fa", "r.fa"];
-    let whole = whole(&folder, &args, "sam");
-    check(&folder, &args, "sam", 3, &whole);
+    let whole = check(&folder, "q.fa r.fa", "sam", &[3]);
     let record = Sam::parse(str::from_utf8(&whole).unwrap()).records.remove(0);
     assert_eq!((record.target(), &*record.fields[4], record.tag("XS")), ("r0", "0", Some("100")));
 }
@@ -179,9 +155,7 @@ fn groups_of_long_queries_are_the_whole() {
         format!(">q/{}\n{before}{}{behind}\n", 1 + number % 2, references[number % 2])
     };
     folder.write("q.fa", (0..READS).map(query).collect::<String>());
-    let args = ["q.fa", "r.fa"];
-    let whole = whole(&folder, &args, "bam");
-    check(&folder, &args, "bam", 2, &whole);
+    check(&folder, "q.fa r.fa", "bam", &[2]);
 }
 
 /// Each part has the alphabet, the errors and the header that all references determine.
@@ -193,10 +167,8 @@ fn parts_see_all_references() {
     folder.write("q.fa", format!(">q\n{protein}\n"));
     // The second part alone would look like DNA.
     folder.write("r.fa", format!(">p\n{protein}\n>d\n{dna}\n"));
-    let whole = whole(&folder, &["q.fa", "r.fa"], "sam");
-    check(&folder, &["q.fa", "r.fa"], "sam", 2, &whole);
-    let part =
-        |number: &str| folder.run(&["--device", "cpu", "--ref-part", number, "-o", "x.sam", "q.fa", "r.fa"]);
+    check(&folder, "q.fa r.fa", "sam", &[2]);
+    let part = |part: &str| folder.line(&format!("--device cpu --ref-part {part} -o x.sam q.fa r.fa"));
     for references in [
         format!(">a\n{dna}\n>b\n{dna}\n>a\n{dna}\n"),
         format!(">a\n{dna}\n>b\n{dna}\n>c\nAC!GT\n"),
@@ -215,15 +187,15 @@ fn what_can_not_be_parted_is_refused() {
     let folder = Folder::new();
     folder.write("q.fa", ">q\nACGT\n");
     for args in [
-        &["--ref-part", "1/2", "q.fa", "-"][..],
-        &["--ref-part", "1/2", "q.fa", "/dev/null"],
-        &["--ref-part", "1/2", "--part", "1/2", "q.fa", "q.fa"],
-        &["--ref-part", "3/2", "q.fa", "q.fa"],
-        &["pairs", "--ref-part", "1/2", "q.fa", "q.fa"],
-        &["search", "--ref-part", "1/2", "ACGT", "q.fa"],
+        "--ref-part 1/2 q.fa -",
+        "--ref-part 1/2 q.fa /dev/null",
+        "--ref-part 1/2 --part 1/2 q.fa q.fa",
+        "--ref-part 3/2 q.fa q.fa",
+        "pairs --ref-part 1/2 q.fa q.fa",
+        "search --ref-part 1/2 ACGT q.fa",
     ] {
-        let outcome = finish(command(folder.path()).args(args).write_stdin(">a\nACGT\n"));
+        let outcome = finish(command(folder.path()).args(words(args)).write_stdin(">a\nACGT\n"));
         outcome.said(2, &["--ref-part"]);
-        assert!(outcome.stdout.is_empty(), "{args:?}");
+        assert!(outcome.stdout.is_empty(), "{args}");
     }
 }

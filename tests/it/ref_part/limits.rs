@@ -6,31 +6,23 @@ use super::*;
 #[test]
 fn limited_records_of_relatives_are_the_whole() {
     let folder = amplicons();
-    let none = whole(&folder, &["--max-hits", "1000", "q.fq", "r.fa"], "sam");
+    let none = whole(&folder, "--max-hits 1000 q.fq r.fa", "sam");
     for (options, format, counts) in [
-        (&["--max-targets", "3"][..], "sam", &[2, 45][..]),
-        (&["--max-targets", "3", "--ties"], "sam", &[2, 7]),
-        (&["--max-hsps", "1", "--max-hits", "4"], "bam", &[3]),
-        (&["--evalue", "1e-45", "--max-hits", "9"], "sam", &[2, 25]),
-        (&["--evalue", "1e-30", "--min-score", "20"], "paf", &[3]),
-        (&["--min-identity", "97"], "sam", &[3, 40]),
-        (&["--min-identity", "98.5", "--max-hits", "5", "--iddef", "3"], "bam", &[3]),
-        (&["--min-coverage", "90", "--max-hits", "3", "--ties"], "paf", &[4]),
-        (
-            &["--min-identity", "96", "--min-coverage", "50", "--max-targets", "2", "--max-hsps", "1"],
-            "sam",
-            &[3],
-        ),
-        (&["--secondary-ratio", "0", "--max-targets", "30", "--min-identity", "90"], "sam.gz", &[2]),
-        (&["--mode", "glocal", "--min-identity", "95", "--max-targets", "2", "--ties"], "sam", &[3]),
-        (&["--mode", "global", "--max-targets", "3", "--ties"], "paf", &[2]),
+        ("--max-targets 3", "sam", &[2, 45][..]),
+        ("--max-targets 3 --ties", "sam", &[2, 7]),
+        ("--max-hsps 1 --max-hits 4", "bam", &[3]),
+        ("--evalue 1e-45 --max-hits 9", "sam", &[2, 25]),
+        ("--evalue 1e-30 --min-score 20", "paf", &[3]),
+        ("--min-identity 97", "sam", &[3, 40]),
+        ("--min-identity 98.5 --max-hits 5 --iddef 3", "bam", &[3]),
+        ("--min-coverage 90 --max-hits 3 --ties", "paf", &[4]),
+        ("--min-identity 96 --min-coverage 50 --max-targets 2 --max-hsps 1", "sam", &[3]),
+        ("--secondary-ratio 0 --max-targets 30 --min-identity 90", "sam.gz", &[2]),
+        ("--mode glocal --min-identity 95 --max-targets 2 --ties", "sam", &[3]),
+        ("--mode global --max-targets 3 --ties", "paf", &[2]),
     ] {
-        let args = [options, &["q.fq", "r.fa"]].concat();
-        let output = format!("whole.{format}");
-        folder.done(&[&["--device", "cpu", "-q", "-o", &output], &args[..]].concat());
-        let whole = folder.read(&output);
-        assert!(format != "sam" || flags(&whole).1 < flags(&none).1, "{options:?} leave nothing out");
-        counts.iter().for_each(|&count| check(&folder, &args, format, count, &whole));
+        let whole = check(&folder, &format!("{options} q.fq r.fa"), format, counts);
+        assert!(format != "sam" || flags(&whole).1 < flags(&none).1, "{options} leave nothing out");
     }
 }
 
@@ -41,18 +33,12 @@ fn limited_records_of_proteins_are_the_whole() {
         folder.copy_data(name, name);
     }
     for (options, format, counts) in [
-        (&["--evalue", "10", "--max-hits", "20", "--secondary-ratio", "0"][..], "sam", &[2, 60][..]),
-        (&["--evalue", "1e-3", "--max-targets", "3", "--secondary-ratio", "0.1"], "paf", &[3]),
-        (&["--min-identity", "30", "--min-score", "30", "--secondary-ratio", "0"], "sam", &[5]),
-        (
-            &["--max-hsps", "2", "--min-score", "25", "--secondary-ratio", "0", "--max-targets", "9"],
-            "paf",
-            &[4],
-        ),
+        ("--evalue 10 --max-hits 20 --secondary-ratio 0", "sam", &[2, 60][..]),
+        ("--evalue 1e-3 --max-targets 3 --secondary-ratio 0.1", "paf", &[3]),
+        ("--min-identity 30 --min-score 30 --secondary-ratio 0", "sam", &[5]),
+        ("--max-hsps 2 --min-score 25 --secondary-ratio 0 --max-targets 9", "paf", &[4]),
     ] {
-        let args = [options, &["proteins_20.fa", "uniprot_60.fa"]].concat();
-        let whole = whole(&folder, &args, format);
-        counts.iter().for_each(|&count| check(&folder, &args, format, count, &whole));
+        check(&folder, &format!("{options} proteins_20.fa uniprot_60.fa"), format, counts);
     }
 }
 
@@ -63,10 +49,9 @@ fn ties_of_records_are_those_of_the_whole() {
         let mut random = Random::new(seed);
         let (folder, references) = equals(&mut random);
         let (format, count) = (random.pick(&["sam", "bam", "paf"]), random.pick(&[2, 3, references, 12]));
-        let args = [&limits(&mut random)[..], &["q.fa", "r.fa"]].concat();
-        println!("seed {seed}: {references} references, {format}, {args:?}");
-        let whole = whole(&folder, &args, format);
-        check(&folder, &args, format, count, &whole);
+        let args = limits(&mut random) + " q.fa r.fa";
+        println!("seed {seed}: {references} references, {format}, {args}");
+        check(&folder, &args, format, &[count]);
     }
 }
 
@@ -93,13 +78,11 @@ fn hits_that_do_not_count_are_known_of() {
     let run = |references: String| {
         folder.write("r.fa", references);
         folder.write("q.fa", format!(">q\n{query}\n"));
-        let args = ["--min-identity", "99.5", "q.fa", "r.fa"];
-        let whole = whole(&folder, &args, "sam");
-        for format in ["sam", "bam", "paf"] {
-            let whole = self::whole(&folder, &args, format);
-            check(&folder, &args, format, 2, &whole);
+        let check = |format| check(&folder, "--min-identity 99.5 q.fa r.fa", format, &[2]);
+        for format in ["bam", "paf"] {
+            check(format);
         }
-        String::from_utf8(whole).unwrap()
+        String::from_utf8(check("sam")).unwrap()
     };
     // The best hit scores 90 with two mismatches. Without mismatches, the others score 85 and 70. A hit next to a score
     // of 90 must score at least 72.
@@ -118,26 +101,24 @@ fn second_hits_count_whatever_the_limits() {
     let (a, b, c) = (reference(100), reference(95), reference(90) + &query[..92]);
     folder.write("q.fa", format!(">q\n{query}\n"));
     folder.write("r.fa", format!(">a\n{a}\n>b\n{b}\n>c\n{c}\n"));
-    let all = whole(&folder, &["q.fa", "r.fa"], "sam");
+    let all = whole(&folder, "q.fa r.fa", "sam");
     let sam = |bytes: &[u8]| Sam::parse(str::from_utf8(bytes).unwrap());
     let of_all = sam(&all);
     let of_all = of_all.primary().next().unwrap();
     assert_eq!((of_all.tag("XS"), &*of_all.fields[4] < "60"), (Some("95"), true));
     for options in [
-        &["--max-targets", "1"][..],
-        &["--max-targets", "1", "--max-hsps", "1"],
-        &["--min-identity", "50"],
-        &["--min-coverage", "99"],
-        &["--max-targets", "1", "--min-identity", "99", "--max-hsps", "1"],
-        &["--evalue", "1e-9", "--max-hsps", "1", "--max-hits", "1"],
+        "--max-targets 1",
+        "--max-targets 1 --max-hsps 1",
+        "--min-identity 50",
+        "--min-coverage 99",
+        "--max-targets 1 --min-identity 99 --max-hsps 1",
+        "--evalue 1e-9 --max-hsps 1 --max-hits 1",
     ] {
-        let args = [options, &["q.fa", "r.fa"]].concat();
         for filter in ["auto", "none"] {
-            let limited = sam(&whole(&folder, &[&["--filter", filter], &args[..]].concat(), "sam"));
+            let limited = sam(&whole(&folder, &format!("--filter {filter} {options} q.fa r.fa"), "sam"));
             let record = limited.primary().next().unwrap();
-            assert_eq!(record.fields, of_all.fields, "{options:?}");
+            assert_eq!(record.fields, of_all.fields, "{options}");
         }
-        let whole = whole(&folder, &args, "sam");
-        check(&folder, &args, "sam", 3, &whole);
+        check(&folder, &format!("{options} q.fa r.fa"), "sam", &[3]);
     }
 }

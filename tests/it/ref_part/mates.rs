@@ -5,8 +5,7 @@ use swalign::terms::alphabet::reverse_complement;
 
 const PAIRS: usize = 120;
 const LETTERS: usize = 40;
-const INSERT: &str = "110,20";
-const FILES: [&str; 2] = ["r1.fq", "r2.fq"];
+const FILES: &str = "r1.fq r2.fq";
 
 /// Properties of a folder of mates.
 struct Kind<'a> {
@@ -75,71 +74,50 @@ fn mates(random: &mut Random, kind: &Kind) -> Folder {
             both[1] += &format!(">{name}\n{}\n", text(letters));
         }
     }
-    FILES.iter().zip(&files).for_each(|(name, file)| folder.write(name, file));
+    ["r1.fq", "r2.fq"].iter().zip(&files).for_each(|(name, file)| folder.write(name, file));
     ["both.fq", "both.fa"].iter().zip(&both).for_each(|(name, file)| folder.write(name, file));
     folder
 }
 
-/// Compares joined parts with the whole.
-#[track_caller]
-fn check_mates(folder: &Folder, options: &[&str], input: &[&str], (format, count): (&str, usize)) {
-    let args = [options, input, &["r.fa"]].concat();
-    let output = format!("whole.{format}");
-    folder.done(&[&["--device", "cpu", "-q", "-o", &output], &args[..]].concat());
-    check(folder, &args, format, count, &folder.read(&output));
-}
-
 #[test]
 fn parts_of_mates_are_the_whole() {
-    let group = "@RG\tID:run1\tSM:s";
     let kinds = [
         Kind { letters: b"ACGT", copies: (4, 3), references: 8 },
         Kind { letters: b"AACG", copies: (25, 2), references: 5 },
         Kind { letters: b"AAC", copies: (2, 0), references: 4 },
     ];
-    let insert = |more: &[&'static str]| [&["--insert", INSERT], more].concat();
     for (seed, kind) in kinds.iter().enumerate() {
         let folder = mates(&mut Random::new(seed as u64), kind);
         for (options, input, format, count) in [
-            (insert(&[]), &FILES[..], "sam", 2),
-            (insert(&["--max-hits", "5", "--eqx", "--cs", "-R", group]), &FILES[..], "sam", 7),
-            (
-                insert(&["--max-hits", "5", "--secondary-ratio", "0.3"]),
-                &["--interleaved", "both.fq"],
-                "sam",
-                3,
-            ),
-            (insert(&["--max-hits", "2"]), &["--interleaved", "both.fa"], "sam", 3),
-            (insert(&["--ties"]), &FILES[..], "sam", 3),
-            (insert(&["--ties", "--max-hits", "2", "--min-score", "12"]), &FILES[..], "bam", 4),
-            (insert(&["--ties", "--secondary-ratio", "0.3"]), &["--interleaved", "both.fq"], "paf", 2),
-            (insert(&[]), &FILES[..], "bam", 3),
-            (insert(&["--max-hits", "5", "--cs=long", "-R", group]), &["--interleaved", "both.fa"], "bam", 7),
-            (
-                insert(&["--max-hits", "80", "--secondary-ratio", "0"]),
-                &["--interleaved", "both.fq"],
-                "bam",
-                2,
-            ),
-            (insert(&[]), &FILES[..], "paf", 7),
-            (insert(&["--max-hits", "5", "--eqx", "--cs"]), &["--interleaved", "both.fa"], "paf", 2),
-            (insert(&["--max-hits", "3", "--min-score", "12"]), &FILES[..], "sam.gz", 3),
-            (insert(&["--evalue", "1e9"]), &FILES[..], "tab", 3),
-            (insert(&["--max-hsps", "2", "--max-targets", "2", "--max-hits", "3"]), &FILES[..], "json.gz", 2),
-            (insert(&["--max-hits", "3", "--min-score", "9"]), &["--interleaved", "both.fq"], "paf.gz", 3),
-            (insert(&["--max-targets", "2"]), &FILES[..], "sam", 3),
-            (insert(&["--max-targets", "1", "--ties", "--min-score", "12"]), &FILES[..], "bam", 4),
-            (insert(&["--max-hsps", "1", "--max-hits", "3"]), &["--interleaved", "both.fq"], "sam", 2),
-            (insert(&["--evalue", "1e-9", "--max-hits", "3"]), &FILES[..], "sam", 3),
-            (insert(&["--evalue", "1e-6", "--max-targets", "2"]), &["--interleaved", "both.fa"], "paf", 2),
-            (insert(&["--min-identity", "94"]), &FILES[..], "sam", 3),
-            (insert(&["--min-coverage", "90", "--max-hits", "4"]), &["--interleaved", "both.fq"], "bam", 2),
-            (insert(&["--min-identity", "97", "--iddef", "0", "--max-targets", "2"]), &FILES[..], "paf", 4),
-            (insert(&["--preset", "short", "--no-split"]), &FILES[..], "sam", 2),
-            (insert(&["--end-bonus", "12", "--max-hits", "3", "--min-score", "15"]), &FILES[..], "bam", 3),
-            (insert(&["--end-bonus", "8", "--ties", "--min-identity", "90"]), &FILES[..], "paf", 2),
+            ("", FILES, "sam", 2),
+            ("--max-hits 5 --eqx --cs -R @RG\\tID:run1\\tSM:s", FILES, "sam", 7),
+            ("--max-hits 5 --secondary-ratio 0.3", "--interleaved both.fq", "sam", 3),
+            ("--max-hits 2", "--interleaved both.fa", "sam", 3),
+            ("--ties", FILES, "sam", 3),
+            ("--ties --max-hits 2 --min-score 12", FILES, "bam", 4),
+            ("--ties --secondary-ratio 0.3", "--interleaved both.fq", "paf", 2),
+            ("", FILES, "bam", 3),
+            ("--max-hits 5 --cs=long -R @RG\\tID:run1\\tSM:s", "--interleaved both.fa", "bam", 7),
+            ("--max-hits 80 --secondary-ratio 0", "--interleaved both.fq", "bam", 2),
+            ("", FILES, "paf", 7),
+            ("--max-hits 5 --eqx --cs", "--interleaved both.fa", "paf", 2),
+            ("--max-hits 3 --min-score 12", FILES, "sam.gz", 3),
+            ("--evalue 1e9", FILES, "tab", 3),
+            ("--max-hsps 2 --max-targets 2 --max-hits 3", FILES, "json.gz", 2),
+            ("--max-hits 3 --min-score 9", "--interleaved both.fq", "paf.gz", 3),
+            ("--max-targets 2", FILES, "sam", 3),
+            ("--max-targets 1 --ties --min-score 12", FILES, "bam", 4),
+            ("--max-hsps 1 --max-hits 3", "--interleaved both.fq", "sam", 2),
+            ("--evalue 1e-9 --max-hits 3", FILES, "sam", 3),
+            ("--evalue 1e-6 --max-targets 2", "--interleaved both.fa", "paf", 2),
+            ("--min-identity 94", FILES, "sam", 3),
+            ("--min-coverage 90 --max-hits 4", "--interleaved both.fq", "bam", 2),
+            ("--min-identity 97 --iddef 0 --max-targets 2", FILES, "paf", 4),
+            ("--preset short --no-split", FILES, "sam", 2),
+            ("--end-bonus 12 --max-hits 3 --min-score 15", FILES, "bam", 3),
+            ("--end-bonus 8 --ties --min-identity 90", FILES, "paf", 2),
         ] {
-            check_mates(&folder, &options, input, (format, count));
+            check(&folder, &format!("--insert 110,20 {options} {input} r.fa"), format, &[count]);
         }
     }
 }
@@ -159,27 +137,25 @@ fn parts_of_any_mates_are_the_whole() {
         let preset = random.pick(&["short", "blastn", "linear"]);
         let (hits, least) = (random.pick(&["1", "2", "5", "70"]), random.pick(&["9", "20", "30"]));
         let ratio = random.pick(&["0", "0.5", "0.8", "1"]);
-        let options = ["--insert", insert, "--preset", preset, "--max-hits", hits, "--min-score", least];
-        let mut options = [&options[..], &["--secondary-ratio", ratio, "--no-split"]].concat();
+        let mut args = format!("--insert {insert} --preset {preset} --max-hits {hits} --min-score {least}");
+        args += &format!(" --secondary-ratio {ratio} --no-split");
         let (format, count) =
             (random.pick(&["sam", "bam", "paf", "tab", "json", "txt"]), random.pick(&[2, 3, 7]));
         let is_list = ["tab", "json", "txt"].contains(&format);
-        options.extend(["--end-bonus", if is_list { "0" } else { random.pick(&["0", "5", "11"]) }]);
+        args += &format!(" --end-bonus {}", if is_list { "0" } else { random.pick(&["0", "5", "11"]) });
         if is_list || random.below(2) == 0 {
             let (targets, hsps) = (random.pick(&["1", "2", "25"]), random.pick(&["1", "2", "90"]));
-            options.extend(["--max-targets", targets, "--max-hsps", hsps]);
-            options.extend(["--evalue", random.pick(&["1e9", "1e9", "1e-3"])]);
+            let evalue = random.pick(&["1e9", "1e9", "1e-3"]);
+            args += &format!(" --max-targets {targets} --max-hsps {hsps} --evalue {evalue}");
         }
-        if random.below(2) == 0 {
-            options.push("--ties");
-        }
+        args += random.pick(&[" --ties", ""]);
         if is_list {
-            options.extend(["--rank", random.pick(&["score", "score", "identity"])]);
+            args += &format!(" --rank {}", random.pick(&["score", "score", "identity"]));
         }
-        options.extend(["--min-identity", random.pick(&["0", "90"])]);
-        let input = random.pick(&[&FILES[..], &["--interleaved", "both.fq"], &["--interleaved", "both.fa"]]);
-        println!("seed {seed}: {} references, {format}, {options:?}", kind.references);
-        check_mates(&folder, &options, input, (format, count));
+        args += &format!(" --min-identity {}", random.pick(&["0", "90"]));
+        let input = random.pick(&[FILES, "--interleaved both.fq", "--interleaved both.fa"]);
+        println!("seed {seed}: {} references, {format}, {args}", kind.references);
+        check(&folder, &format!("{args} {input} r.fa"), format, &[count]);
     }
 }
 
@@ -187,16 +163,14 @@ fn parts_of_any_mates_are_the_whole() {
 #[test]
 fn pairs_are_chosen_among_all_parts() {
     let folder = mates(&mut Random::new(3), &Kind { letters: b"ACGT", copies: (6, 6), references: 6 });
-    let args = ["--insert", INSERT, "--max-hits", "3", "r1.fq", "r2.fq", "r.fa"];
-    let whole = whole(&folder, &args, "sam");
-    check(&folder, &args, "sam", 3, &whole);
+    let whole = check(&folder, "--insert 110,20 --max-hits 3 r1.fq r2.fq r.fa", "sam", &[3]);
     let sam = |bytes: &[u8]| Sam::parse(str::from_utf8(bytes).unwrap());
     let whole = sam(&whole);
     assert!(
         whole.header.iter().any(|line| line.contains("swalign insert: orientation=fr mean=110 deviation=20"))
     );
     // The mates as single reads.
-    let single = FILES.map(|file| sam(&self::whole(&folder, &[file, "r.fa"], "sam")));
+    let single = ["r1.fq", "r2.fq"].map(|file| sam(&self::whole(&folder, &format!("{file} r.fa"), "sam")));
     let single = single.each_ref().map(|sam| sam.primary().collect::<Vec<_>>());
     let score = |record: &crate::common::sam::Record| {
         record.tag("AS").map_or(0, |score| score.parse::<i32>().unwrap())
@@ -215,67 +189,20 @@ fn pairs_are_chosen_among_all_parts() {
 #[test]
 fn parts_of_mates_need_the_insert_size() {
     let folder = mates(&mut Random::new(3), &Kind { letters: b"ACGT", copies: (1, 0), references: 2 });
-    let run = |args: &[&str]| folder.run(&[&["--ref-part", "1/2"], args, &["r.fa"]].concat());
-    for input in [&FILES[..], &["--interleaved", "both.fq"]] {
-        run(input).said(2, &["--ref-part needs --insert", "not enough to estimate", "--insert 350,60"]);
-        let with = [&["--insert", INSERT], input].concat();
-        run(&[&with[..], &["--preset", "long", "-o", "x.sam"]].concat())
-            .said(2, &["--ref-part", "--no-split"]);
+    for input in [FILES, "--interleaved both.fq"] {
+        let run = |more: &str| folder.line(&format!("--ref-part 1/2 {input} {more} r.fa"));
+        run("").said(2, &["--ref-part needs --insert", "not enough to estimate", "--insert 350,60"]);
+        run("--insert 110,20 --preset long -o x.sam").said(2, &["--ref-part", "--no-split"]);
         assert!(!folder.file("x.sam").exists());
-        run(&[&with[..], &["-o", "x.sam"]].concat()).ended(0);
+        run("--insert 110,20 -o x.sam").ended(0);
         std::fs::remove_file(folder.file("x.sam")).unwrap();
     }
 }
 
-/// Damaged parts are errors, and so are wrong numbers in receipts with a new seal.
 #[test]
 fn damaged_parts_of_mates_are_refused() {
     let folder = mates(&mut Random::new(5), &Kind { letters: b"AACGT", copies: (6, 3), references: 4 });
-    let args = ["--insert", INSERT, "--max-hits", "2", "r1.fq", "r2.fq", "r.fa"];
-    let mut random = Random::new(9);
     for format in ["sam", "bam", "paf"] {
-        let parts = parts(&folder, &args, format, 2);
-        let merged = || folder.run(&["merge", "out", &parts[0], &parts[1]]);
-        let receipts = parts.iter().map(|part| folder.read(&format!("{part}.swalign"))).collect::<Vec<_>>();
-        for (key, value, says) in [
-            ("records", "239", "more than 239 queries"),
-            ("records", "238", "more than 238 queries"),
-            ("records", "242", "fewer than 242 queries"),
-        ] {
-            for (part, receipt) in parts.iter().zip(&receipts) {
-                folder.write(&format!("{part}.swalign"), receipt);
-                receipts::change(&folder.file(part), |text| receipts::with(text, key, value));
-            }
-            merged().said(1, &[says]);
-        }
-        parts
-            .iter()
-            .zip(&receipts)
-            .for_each(|(part, receipt)| folder.write(&format!("{part}.swalign"), receipt));
-        let bytes = folder.read(&parts[1]);
-        for _ in 0..40 {
-            let mut changed = bytes.clone();
-            let at = random.below(bytes.len());
-            changed[at] = random.pick(b"\t\n,-r0149*AS");
-            if changed[at] == bytes[at] {
-                continue;
-            }
-            folder.write(&parts[1], &changed);
-            let outcome = merged();
-            assert_eq!(outcome.code, Some(1), "{format}, byte {at}: {}", outcome.stderr);
-            assert!(!folder.file("out").exists());
-            // With a matching checksum, `merge` may accept the part. Otherwise it ends with code 1.
-            let sum = format!("{:08x}", crc32fast::hash(&changed));
-            receipts::change(&folder.file(&parts[1]), |text| receipts::with(text, "crc32", &sum));
-            let outcome = merged();
-            match outcome.code {
-                Some(0) => std::fs::remove_file(folder.file("out")).unwrap(),
-                code => assert_eq!(code, Some(1), "{format}, byte {at}: {}", outcome.stderr),
-            }
-            folder.write(&format!("{}.swalign", parts[1]), &receipts[1]);
-        }
-        folder.write(&parts[1], &bytes);
-        merged().ended(0);
-        std::fs::remove_file(folder.file("out")).unwrap();
+        check_damage(&folder, "--insert 110,20 --max-hits 2 r1.fq r2.fq r.fa", format, 2 * PAIRS);
     }
 }

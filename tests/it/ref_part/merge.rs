@@ -34,15 +34,18 @@ fn copy_changed(folder: &Folder, [from, to]: [&str; 2], header: Option<&str>, ch
 #[test]
 fn merge_says_what_is_missing_or_foreign() {
     let folder = amplicons();
-    let write = |more: &[&str]| folder.done(&[&["--device", "cpu", "-q"], more, &["r.fa"]].concat());
-    for number in ["1", "2", "3"] {
-        write(&["--ref-part", &format!("{number}/3"), "-o", &format!("{number}.sam"), "q.fq"]);
+    for args in [
+        "--ref-part 1/3 -o 1.sam",
+        "--ref-part 2/3 -o 2.sam",
+        "--ref-part 3/3 -o 3.sam",
+        "--ref-part 2/4 -o of4.sam",
+        "--ref-part 2/3 -o 2.bam",
+        "--ref-part 2/3 -o hits.sam --max-hits 2",
+        "--part 2/3 -o queries.sam",
+        "--resume -o whole.sam",
+    ] {
+        folder.line(&format!("--device cpu -q {args} q.fq r.fa")).ended(0);
     }
-    write(&["--ref-part", "2/4", "-o", "of4.sam", "q.fq"]);
-    write(&["--ref-part", "2/3", "-o", "2.bam", "q.fq"]);
-    write(&["--ref-part", "2/3", "-o", "hits.sam", "--max-hits", "2", "q.fq"]);
-    write(&["--part", "2/3", "-o", "queries.sam", "q.fq"]);
-    write(&["--resume", "-o", "whole.sam", "q.fq"]);
     let copy = |to: &str, header: Option<&str>, change: &dyn Fn(&mut Vec<u8>)| {
         copy_changed(&folder, ["2.sam", to], header, change);
     };
@@ -55,23 +58,23 @@ fn merge_says_what_is_missing_or_foreign() {
     copy("headed.sam", Some("hits.sam"), &|_| {});
     let before = folder.names();
     for (parts, says) in [
-        (&["1.sam", "3.sam"][..], &["part 2/3", "missing"][..]),
-        (&["2.sam"], &["2 parts of its run are missing: 1/3, 3/3;"]),
-        (&["1.sam", "2.sam", "again.sam", "3.sam"], &["part 2/3, as is 2.sam", "again.sam"]),
-        (&["1.sam", "of4.sam", "3.sam"], &["of4.sam", "another run", "in 4 parts of the references"]),
-        (&["1.sam", "2.bam", "3.sam"], &["2.bam", "another run", "as bam"]),
-        (&["1.sam", "hits.sam", "3.sam"], &["hits.sam", "another run", "--max-hits"]),
-        (&["1.sam", "queries.sam", "3.sam"], &["queries.sam", "another run", "in 3 parts, of inputs"]),
-        (&["1.sam", "whole.sam", "3.sam"], &["another run"]),
-        (&["1.sam", "renamed.sam", "3.sam"], &["renamed.sam", "query 8 is 'x7'", "'r7'"]),
-        (&["1.sam", "fewer.sam", "3.sam"], &["fewer.sam", "damaged", "write this part again"]),
-        (&["1.sam", "headed.sam", "3.sam"], &["headed.sam", "header"]),
-        (&["1.sam", "nosuch.sam", "3.sam"], &["nosuch.sam", "--ref-part"]),
+        ("1.sam 3.sam", &["part 2/3", "missing"][..]),
+        ("2.sam", &["2 parts of its run are missing: 1/3, 3/3;"]),
+        ("1.sam 2.sam again.sam 3.sam", &["part 2/3, as is 2.sam", "again.sam"]),
+        ("1.sam of4.sam 3.sam", &["of4.sam", "another run", "in 4 parts of the references"]),
+        ("1.sam 2.bam 3.sam", &["2.bam", "another run", "as bam"]),
+        ("1.sam hits.sam 3.sam", &["hits.sam", "another run", "--max-hits"]),
+        ("1.sam queries.sam 3.sam", &["queries.sam", "another run", "in 3 parts, of inputs"]),
+        ("1.sam whole.sam 3.sam", &["another run"]),
+        ("1.sam renamed.sam 3.sam", &["renamed.sam", "query 8 is 'x7'", "'r7'"]),
+        ("1.sam fewer.sam 3.sam", &["fewer.sam", "damaged", "write this part again"]),
+        ("1.sam headed.sam 3.sam", &["headed.sam", "header"]),
+        ("1.sam nosuch.sam 3.sam", &["nosuch.sam", "--ref-part"]),
     ] {
-        folder.run(&[&["merge", "out.sam"], parts].concat()).said(1, says);
-        assert_eq!(folder.names(), before, "{parts:?}");
+        folder.line(&format!("merge out.sam {parts}")).said(1, says);
+        assert_eq!(folder.names(), before, "{parts}");
     }
-    let outcome = folder.run(&["merge", "out.sam", "1.sam", "2.sam", "3.sam"]);
+    let outcome = folder.line("merge out.sam 1.sam 2.sam 3.sam");
     outcome.said(0, &["joined 3 parts of the references, of 552 records"]);
     assert!(folder.read("out.sam") == folder.read("whole.sam"));
     // The receipts of the parts differ in the number of queries or in another field.
@@ -85,59 +88,15 @@ fn merge_says_what_is_missing_or_foreign() {
             assert!(text.contains(from), "{text}");
             text.replace(from, to)
         });
-        let outcome = folder.run(&["merge", "out.sam", "1.sam", "2.sam", "3.sam"]);
-        assert_eq!(outcome.code, Some(1), "{to}: {}", outcome.stderr);
-        assert!(outcome.stderr.contains(says), "{to}: {}", outcome.stderr);
+        folder.line("merge out.sam 1.sam 2.sam 3.sam").said(1, &[says]);
     }
 }
 
-/// Records are compared with the receipts, even if all receipts have the same change and a new seal.
 #[test]
 fn merge_does_not_believe_receipts() {
     let folder = amplicons();
     for format in ["sam", "bam", "paf"] {
-        let parts = parts(&folder, &["--max-hits", "2", "q.fq", "r.fa"], format, 2);
-        let receipts = parts.iter().map(|part| folder.read(&format!("{part}.swalign"))).collect::<Vec<_>>();
-        for (key, value, says) in [
-            ("records", "0", "more than 0 queries"),
-            ("records", "551", "more than 551 queries"),
-            ("records", "553", "fewer than 553 queries"),
-            ("crc32", "00000000", "the checksum differs"),
-        ] {
-            for (part, receipt) in parts.iter().zip(&receipts) {
-                folder.write(&format!("{part}.swalign"), receipt);
-                receipts::change(&folder.file(part), |text| receipts::with(text, key, value));
-            }
-            let outcome = folder.run(&["merge", "out", &parts[0], &parts[1]]);
-            assert_eq!(outcome.code, Some(1), "{format} {key}: {}", outcome.stderr);
-            assert!(outcome.stderr.contains(says), "{format} {key} {value}: {}", outcome.stderr);
-            assert!(!folder.file("out").exists());
-        }
-    }
-}
-
-/// Changes single bytes of every format.
-#[test]
-fn merge_sees_a_changed_byte() {
-    let folder = amplicons();
-    for format in ["sam", "bam", "paf"] {
-        let parts = parts(&folder, &["q.fq", "r.fa"], format, 2);
-        let bytes = folder.read(&parts[1]);
-        for at in (0..bytes.len()).step_by(bytes.len() / 23).chain([bytes.len() - 1]) {
-            let mut changed = bytes.clone();
-            changed[at] ^= 4;
-            folder.write(&parts[1], &changed);
-            let outcome = folder.run(&["merge", "out", &parts[0], &parts[1]]);
-            assert_eq!(outcome.code, Some(1), "{format}, byte {at}: {}", outcome.stderr);
-            // A different name is an error before the checksum is known.
-            let says = ["write this part again", "write all parts"];
-            assert!(
-                says.iter().any(|says| outcome.stderr.contains(says)),
-                "{format}, {at}: {}",
-                outcome.stderr
-            );
-            assert!(!folder.file("out").exists());
-        }
+        check_damage(&folder, "--max-hits 2 q.fq r.fa", format, READS);
     }
 }
 
@@ -145,25 +104,27 @@ fn merge_sees_a_changed_byte() {
 #[test]
 fn one_part_of_very_many() {
     let folder = amplicons();
-    let args =
-        ["--device", "cpu", "-q", "--ref-part", "4294967295/4294967295", "-o", "x.bam", "q.fq", "r.fa"];
-    folder.done(&args);
+    folder.line("--device cpu -q --ref-part 4294967295/4294967295 -o x.bam q.fq r.fa").ended(0);
     let says = "4294967294 parts of its run are missing: 1/4294967295, 2/4294967295, ";
-    folder.run(&["merge", "out.bam", "x.bam"]).said(1, &[says]);
+    folder.line("merge out.bam x.bam").said(1, &[says]);
 }
 
 /// A part of the references is a different output from the whole and from a part of the queries.
 #[test]
 fn what_is_done_is_not_done_again() {
     let folder = amplicons();
-    let resume = |more: &[&str]| {
-        let args = [&["--device", "cpu", "--resume", "-o", "x.sam"], more, &["q.fq", "r.fa"]].concat();
-        let outcome = folder.run(&args);
+    for (part, is_complete) in [
+        ("--ref-part 1/2", false),
+        ("--ref-part 1/2 -t 1", true),
+        ("--part 1/2", false),
+        ("--part 1/2", true),
+        ("--ref-part 1/2", false),
+        ("--ref-part 2/2", false),
+        ("", false),
+        ("", true),
+    ] {
+        let outcome = folder.line(&format!("--device cpu --resume -o x.sam {part} q.fq r.fa"));
         outcome.ended(0);
-        outcome.stderr.contains("is complete")
-    };
-    assert!(!resume(&["--ref-part", "1/2"]) && resume(&["--ref-part", "1/2", "-t", "1"]));
-    assert!(!resume(&["--part", "1/2"]) && resume(&["--part", "1/2"]));
-    assert!(!resume(&["--ref-part", "1/2"]) && !resume(&["--ref-part", "2/2"]));
-    assert!(!resume(&[]) && resume(&[]));
+        assert_eq!(outcome.stderr.contains("is complete"), is_complete, "{part}");
+    }
 }

@@ -80,7 +80,7 @@ fn found(letters: &[u8], patterns: &[Vec<u8>], wanted: &HitOptions, part: usize)
         let ends =
             SlicedScan::on(InstructionSet::best()).scan(&stream.codes, patterns, &wanted.rule).unwrap();
         let ends = stream.place(&ends, patterns, &wanted.rule);
-        hits.extend(gatherer.take(wanted, patterns, &text, &ends, to).unwrap());
+        hits.extend(take(&mut gatherer, (wanted, patterns), &text, (&ends, to)));
     }
     hits
 }

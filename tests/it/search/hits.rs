@@ -133,7 +133,7 @@ fn hits_do_not_depend_on_parts() {
                 let own: Vec<TextEnd> =
                     placed.iter().filter(|end| end.text == stretch.text).copied().collect();
                 let (gatherer, text) = (&mut gatherers[stretch.text], &texts[stretch.text]);
-                let hits = gatherer.take(&wanted, &patterns, text, &own, stretch.to).unwrap();
+                let hits = take(gatherer, (&wanted, &patterns), text, (&own, stretch.to));
                 found[stretch.text].extend(hits);
             }
         }
@@ -194,7 +194,7 @@ fn more_edits_lose_no_hit() {
             stream.push(&seams, 0, &text, 0..text.len());
             let ends = PlainScan.scan(&stream.codes, &patterns, &wanted.rule).unwrap();
             let ends = stream.place(&ends, &patterns, &wanted.rule);
-            let found = Gatherer::default().take(&wanted, &patterns, &text, &ends, text.len()).unwrap();
+            let found = take(&mut Gatherer::default(), (&wanted, &patterns), &text, (&ends, text.len()));
             let lost = before.iter().find(|hit| !found.contains(hit));
             assert_eq!(lost, None, "round {round}, {wanted:?}");
             grown += found.len() - before.len();
@@ -220,7 +220,7 @@ fn exact_hits_with_best_are_not_kept() {
         let ends = (from + 1..=to).filter(|&end| edits(end) <= 1);
         let ends: Vec<TextEnd> =
             ends.map(|end| TextEnd { text: 0, pattern: 0, end, edits: edits(end) }).collect();
-        gatherer.take(&wanted, &patterns, &text, &ends, to).unwrap();
+        take(&mut gatherer, (&wanted, &patterns), &text, (&ends, to));
         given.push(to);
         assert!(gatherer.given() as usize + 10 >= to, "{} hits up to {to}", gatherer.given());
     }

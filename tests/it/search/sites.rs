@@ -1,7 +1,7 @@
 //! Tests hits found from their PAMs: they agree with the ends of a scan, whatever the parts of a text.
 
 use super::*;
-use swalign::patterns::search::rates::Rate;
+use swalign::terms::options::Rate;
 
 /// Returns a text with many sites where patterns occur with a few edits, on both strands, and with codes that are not
 /// bases.
@@ -72,18 +72,12 @@ fn from_sites(
                 TextPart { text, codes, own: from..codes.len().min(from + part) }
             })
             .collect();
-        let anchors = sites.anchors(scan, patterns, &parts, &EndCapacity::unlimited()).unwrap();
+        let anchors = sites.anchors(scan, patterns, &parts, 0, &EndCapacity::unlimited()).unwrap();
         for TextPart { text, codes, own } in parts {
             let gatherer = &mut gatherers[text];
             let own_anchors: Vec<TextEnd> = anchors.iter().filter(|end| end.text == text).copied().collect();
             gatherer.put_anchors(wanted, codes, &own_anchors, own.end);
-            loop {
-                let hits = gatherer.next(wanted, patterns, codes).unwrap();
-                if hits.is_empty() {
-                    break;
-                }
-                found[text].extend(hits);
-            }
+            found[text].extend(rest(gatherer, wanted, patterns, codes));
         }
     }
     found
@@ -106,7 +100,7 @@ fn from_ends((wanted, patterns): (&HitOptions, &[Vec<u8>]), texts: &[Vec<u8>]) -
             ends.extend(PlainScan.scan(&codes, &own, &rule).unwrap().iter().map(end));
         }
         ends.sort();
-        Gatherer::default().take(wanted, patterns, text, &ends, text.len()).unwrap()
+        take(&mut Gatherer::default(), (wanted, patterns), text, (&ends, text.len()))
     };
     texts.iter().map(hits).collect()
 }
@@ -179,29 +173,24 @@ fn what_costs_less_is_chosen() {
         ..plain_options(MatchRule { max_edits, indels: true }, Strands::Both)
     };
     let patterns = oriented(&mut random, &[20; 400], Strands::Both);
-    let sites = |pam, edits, patterns: &[Vec<u8>], letters| {
-        PamSites::new(set, &wanted(pam, edits), patterns, letters)
-    };
-    assert!(sites("NGG", 3, &patterns, None).is_some());
-    assert!(sites("NGG", 3, &patterns[..4], None).is_none());
-    assert!(sites("N", 1, &patterns[..40], None).is_none());
+    let sites = |pam, edits, patterns: &[Vec<u8>]| PamSites::new(set, &wanted(pam, edits), patterns);
+    assert!(sites("NGG", 3, &patterns).is_some());
+    assert!(sites("NGG", 3, &patterns[..4]).is_none());
+    assert!(sites("N", 1, &patterns[..40]).is_none());
     let wanted = wanted("NGG", 1);
     let mut text = planted(&mut random, &patterns, 20_000, 4);
     // A stretch that consists of sites is swept.
     text[9_000..12_000].fill(2);
     let mut found = Vec::new();
-    for letters in [None, Some(1 << 40)] {
-        let sites = PamSites::new(set, &wanted, &patterns, letters).expect("sites");
+    for letters in [0, 1 << 40] {
+        let sites = PamSites::new(set, &wanted, &patterns).expect("sites");
         assert!(sites.gain() > 1.0);
         for part in [text.len(), 700] {
             let mut all = Vec::new();
             for from in (0..text.len()).step_by(part) {
                 let part = TextPart { text: 3, codes: &text, own: from..text.len().min(from + part) };
-                all.extend(
-                    sites
-                        .anchors(&SlicedScan::on(set), &patterns, &[part], &EndCapacity::unlimited())
-                        .unwrap(),
-                );
+                let room = EndCapacity::unlimited();
+                all.extend(sites.anchors(&SlicedScan::on(set), &patterns, &[part], letters, &room).unwrap());
             }
             all.sort();
             found.push(all);
@@ -210,7 +199,7 @@ fn what_costs_less_is_chosen() {
     let swept = PamSites::within(set, &wanted, &patterns, (1 << 16, 0.0)).expect("sites");
     let part = TextPart { text: 3, codes: &text, own: 0..text.len() };
     let expected =
-        swept.anchors(&SlicedScan::on(set), &patterns, &[part], &EndCapacity::unlimited()).unwrap();
+        swept.anchors(&SlicedScan::on(set), &patterns, &[part], 0, &EndCapacity::unlimited()).unwrap();
     assert!(expected.len() > 30, "{} anchors", expected.len());
     found.iter().for_each(|found| assert_eq!(found, &expected));
 }

@@ -10,9 +10,9 @@ const PRIMERS: &[u8] = b">p_LEFT\nACGTTGCATT\n>p_RIGHT\nGGATCCATGG\n";
 
 /// Returns stdout of `swalign search ARGS` in a folder with r.fq and p.fa.
 #[track_caller]
-fn records(args: &[&str]) -> String {
+fn records(args: &str) -> String {
     let folder = folder(&[("r.fq", READS), ("p.fa", PRIMERS)]);
-    folder.run(&[&["search", "-f", "p.fa", "r.fq"], args].concat()).text().to_string()
+    folder.line(&format!("search -f p.fa r.fq {args}")).text().to_string()
 }
 
 #[test]
@@ -25,18 +25,18 @@ fn amplicons() {
     let (own, turned) = (tags(0), tags(1));
     let letters = "ACGTTGCATTGGGGGCCATGGATCC";
     assert_eq!(
-        records(&["--amplicons", "--format", "fastq"]),
+        records("--amplicons --format fastq"),
         format!(
             "@a:2-27(+) {own}\n{letters}\n+\nCDEFGHIJKLMNOPQRSTUVWXYZ[\n\
              @b:3-28(-) {turned}\n{letters}\n+\n][ZYXWVUTSRQPONMLKJIHGFED\n"
         )
     );
     assert_eq!(
-        records(&["--amplicons", "--format", "fastq", "--trim-primers"]),
+        records("--amplicons --format fastq --trim-primers"),
         format!("@a:12-17(+) {own}\nGGGGG\n+\nMNOPQ\n@b:13-18(-) {turned}\nGGGGG\n+\nRQPON\n")
     );
     assert_eq!(
-        records(&["--amplicons", "--format", "fasta", "--trim-primers"]),
+        records("--amplicons --format fasta --trim-primers"),
         format!(">a:12-17(+) {own}\nGGGGG\n>b:13-18(-) {turned}\nGGGGG\n")
     );
 }
@@ -44,9 +44,9 @@ fn amplicons() {
 /// If the primers overlap, no base is between them.
 #[test]
 fn nothing_between_primers() {
-    let args = ["--amplicons", "any", "--trim-primers", "--format", "fastq", "--amplicon-size", "1..9"];
+    let args = "--amplicons any --trim-primers --format fastq --amplicon-size 1..9";
     let folder = folder(&[("r.fq", READS)]);
-    let found = folder.run(&[&["search", "GGATCC", "r.fq"], &args[..]].concat());
+    let found = folder.line(&format!("search GGATCC r.fq {args}"));
     let records: Vec<&str> = found.text().lines().collect();
     assert_eq!(records.len(), 8);
     assert!(records[0].starts_with("@a:27-27(+)") && records[1..4] == ["", "+", ""], "{records:?}");
@@ -55,34 +55,15 @@ fn nothing_between_primers() {
 #[test]
 fn hits_and_texts_without() {
     assert_eq!(
-        records(&["--format", "fastq"]).lines().skip(8).take(8).collect::<Vec<_>>(),
-        [
-            "@b:3-13(+) pattern=p_RIGHT edits=0 cigar=10=",
-            "GGATCCATGG",
-            "+",
-            "DEFGHIJKLM",
-            "@b:18-28(-) pattern=p_LEFT edits=0 cigar=10=",
-            "ACGTTGCATT",
-            "+",
-            "][ZYXWVUTS"
-        ]
+        records("--format fastq").split_inclusive('\n').skip(8).take(8).collect::<String>(),
+        "@b:3-13(+) pattern=p_RIGHT edits=0 cigar=10=\nGGATCCATGG\n+\nDEFGHIJKLM\n\
+         @b:18-28(-) pattern=p_LEFT edits=0 cigar=10=\nACGTTGCATT\n+\n][ZYXWVUTS\n"
     );
     let folder = folder(&[("r.fq", READS)]);
-    assert_eq!(
-        folder.run(&["search", "-v", "--format", "fastq", "GGATCC", "r.fq"]).text(),
-        "@c\nACGTTGCATT\n+\n0123456789\n"
-    );
+    let without = folder.line("search -v --format fastq GGATCC r.fq");
+    assert_eq!(without.text(), "@c\nACGTTGCATT\n+\n0123456789\n");
     // The text has an inserted base and a replaced base. The record is in the orientation of the pattern.
-    let edited = folder.run(&[
-        "search",
-        "-k2",
-        "--orient",
-        "pattern",
-        "--format",
-        "fastq",
-        "TGCATTGGGGCCTTGG",
-        "r.fq",
-    ]);
+    let edited = folder.line("search -k2 --orient pattern --format fastq TGCATTGGGGCCTTGG r.fq");
     let lines: Vec<&str> = edited.text().lines().collect();
     assert!(lines.len() >= 8, "{lines:?}");
     for record in lines.chunks(4) {
@@ -120,11 +101,11 @@ fn records_are_stretches_of_reads() {
         fastq.extend([format!("@{number} of 60\n").as_bytes(), letters, b"\n+\n", qualities, b"\n"].concat());
     }
     let folder = folder(&[("r.fq", &fastq), ("p.fa", patterns.as_bytes())]);
-    let search = ["search", "-k2", "-f", "p.fa", "--amplicons", "r.fq"];
-    let table = folder.run(&search).text().to_string();
+    let search = "search -k2 -f p.fa --amplicons r.fq";
+    let table = folder.line(search).text().to_string();
     let rows: Vec<Vec<&str>> = table.lines().skip(1).map(|line| line.split('\t').collect()).collect();
     assert!(rows.len() > 40, "{}", rows.len());
-    for (trim, columns) in [(&[][..], [1, 2]), (&["--trim-primers"], [7, 10])] {
+    for (trim, columns) in [("", [1, 2]), ("--trim-primers", [7, 10])] {
         let mut expected = Vec::new();
         for row in &rows {
             let (letters, qualities) = &reads[row[0].parse::<usize>().unwrap()];
@@ -142,26 +123,19 @@ fn records_are_stretches_of_reads() {
             );
             expected.extend([name.as_bytes(), &letters, b"\n+\n", &qualities, b"\n"].concat());
         }
-        let search = [&search[..], &["--format", "fastq"], trim].concat();
+        let search = format!("{search} --format fastq {trim}");
         for threads in ["1", "3"] {
-            assert!(
-                folder.done(&[&search[..], &["-t", threads]].concat()) == expected,
-                "{trim:?} -t {threads}"
-            );
+            assert!(folder.line(&format!("{search} -t {threads}")).done() == expected, "{trim} -t {threads}");
         }
-        for part in ["1/3", "2/3", "3/3"] {
-            folder.done(&[&search[..], &["--part", part, "-o", &part.replace('/', ".")]].concat());
-        }
-        assert!(folder.done(&["merge", "-q", "-", "1.3", "2.3", "3.3"]) == expected, "{trim:?}");
-        folder.done(&[&search[..], &["-o", "out.fq.gz"]].concat());
+        assert!(folder.merged(&search, "--part", 3, "fq") == expected, "{trim}");
+        folder.line(&format!("{search} -o out.fq.gz")).ended(0);
         let mut unpacked = Vec::new();
         flate2::read::MultiGzDecoder::new(&*folder.read("out.fq.gz")).read_to_end(&mut unpacked).unwrap();
-        assert!(unpacked == expected, "{trim:?}");
+        assert!(unpacked == expected, "{trim}");
     }
     // The reads without an amplicon.
     let with: BTreeSet<&str> = rows.iter().map(|row| row[0]).collect();
-    folder
-        .done(&[&search[..], &["--format", "fastq", "--untrimmed-output", "rest.fq", "-o", "out"]].concat());
+    folder.line(&format!("{search} --format fastq --untrimmed-output rest.fq -o out")).ended(0);
     let rest = folder.text("rest.fq");
     let names: Vec<&str> = rest.lines().step_by(4).map(|line| &line[1..]).collect();
     let without: Vec<String> =
@@ -180,12 +154,12 @@ fn circles() {
     for turn in 0..letters.len() {
         let turned = |text: &str| format!("{}{}", &text[turn..], &text[..turn]);
         folder.write("r.fq", format!("@a\n{}\n+\n{}\n", turned(letters), turned(qualities)));
-        let args = ["search", "-f", "p.fa", "--amplicons", "--circular", "all", "--format", "fastq", "r.fq"];
-        let found = |more: &[&str]| folder.run(&[&args, more].concat()).text().to_string();
-        let whole = found(&[]);
+        let args = "search -f p.fa --amplicons --circular all --format fastq r.fq";
+        let found = |more: &str| folder.line(&format!("{args} {more}")).text().to_string();
+        let whole = found("");
         let lines: Vec<&str> = whole.lines().collect();
         assert_eq!(lines[1..], ["ACGTTGCATTGGGGGCCATGGATCC", "+", "CDEFGHIJKLMNOPQRSTUVWXYZ["], "{turn}");
-        let inner = found(&["--trim-primers"]);
+        let inner = found("--trim-primers");
         let lines: Vec<&str> = inner.lines().collect();
         let start = (12 + 30 - turn) % 30;
         assert!(lines[0].starts_with(&format!("@a:{start}-{}(+)", start + 5)), "{turn} {}", lines[0]);
@@ -197,32 +171,32 @@ fn circles() {
 fn texts_without_qualities() {
     let fasta: &[u8] = b">a\nTTACGTTGCATTGGGGGCCATGGATCCAAA\n";
     let says = ["t.fa, record 1 'a', line 1", "no qualities", "FASTQ", "--format fasta"];
-    let args = ["-f", "p.fa", "--amplicons", "--format", "fastq", "t.fa"];
-    refused(&[("p.fa", PRIMERS), ("t.fa", fasta)], &args, 1, &says);
-    // Only the second file has no qualities.
-    let args = [&args[..5], &["r.fq", "t.fa"]].concat();
-    refused(&[("p.fa", PRIMERS), ("r.fq", READS), ("t.fa", fasta)], &args, 1, &says);
-    let folder = folder(&[("p.fa", PRIMERS), ("t.fa", fasta)]);
-    folder.done(&["index", "t.fa", "-o", "t.swdb"]);
-    let outcome =
-        folder.run(&["search", "-f", "p.fa", "--amplicons", "--format", "fastq", "t.swdb", "-o", "out"]);
+    let folder = folder(&[("p.fa", PRIMERS), ("r.fq", READS), ("t.fa", fasta)]);
+    // In the second search, only the second file has no qualities.
+    for texts in ["t.fa", "r.fq t.fa"] {
+        folder.line_refused(&format!("search -o out -f p.fa --amplicons --format fastq {texts}"), 1, &says);
+    }
+    folder.line("index t.fa -o t.swdb").ended(0);
+    let outcome = folder.line("search -f p.fa --amplicons --format fastq t.swdb -o out");
     outcome.said(1, &["t.swdb: ", "no qualities", "--format fasta"]);
 }
 
 #[test]
 fn usage() {
-    let files: &[(&str, &[u8])] = &[("p.fa", PRIMERS), ("r.fq", READS)];
-    let with =
-        |args: &[&str], says: &[&str]| refused(files, &[&["-f", "p.fa", "r.fq"], args].concat(), 2, says);
-    with(&["--amplicons", "--trim-primers"], &["--trim-primers", "fasta", "fastq"]);
-    with(&["--amplicons", "--untrimmed-output", "rest"], &["--untrimmed-output", "fasta", "fastq"]);
-    with(&["--trim-primers", "--format", "fasta"], &["--amplicons"]);
-    let fastq =
-        |args: &[&str], says: &[&str]| with(&[&["--amplicons", "--format", "fastq"], args].concat(), says);
-    fastq(&["--untrimmed-output", "r.fq"], &["--untrimmed-output", "overwrite", "r.fq"]);
-    fastq(&["--untrimmed-output", "out"], &["--untrimmed-output", "overwrite out"]);
-    fastq(&["--untrimmed-output", "rest", "--part", "1/2"], &["--untrimmed-output", "--part"]);
-    let folder = folder(files);
-    let part = ["search", "-f", "p.fa", "r.fq", "--part", "1/2", "-o", "out.gz"];
-    folder.run(&part).said(2, &["--output", "without .gz"]);
+    let folder = folder(&[("p.fa", PRIMERS), ("r.fq", READS)]);
+    for (args, says) in [
+        ("--amplicons --trim-primers", ["--trim-primers", "fasta", "fastq"]),
+        ("--amplicons --untrimmed-output rest", ["--untrimmed-output", "fasta", "fastq"]),
+        ("--trim-primers --format fasta", ["--amplicons", "", ""]),
+        ("--amplicons --format fastq --untrimmed-output r.fq", ["--untrimmed-output", "overwrite", "r.fq"]),
+        ("--amplicons --format fastq --untrimmed-output out", ["--untrimmed-output", "overwrite out", ""]),
+        (
+            "--amplicons --format fastq --untrimmed-output rest --part 1/2",
+            ["--untrimmed-output", "--part", ""],
+        ),
+        ("--part 1/2 -o out.gz", ["--output", "without .gz", ""]),
+    ] {
+        let output = if args.contains("-o ") { "" } else { "-o out" };
+        folder.line_refused(&format!("search {output} -f p.fa r.fq {args}"), 2, &says);
+    }
 }

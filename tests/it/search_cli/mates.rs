@@ -5,6 +5,10 @@ use std::cmp::Reverse;
 
 const PRIMERS: &[u8] = b">p_F\nACGTTGCATTGC\n>p_R\nGGATCCATGGAC\n";
 
+/// Arguments of a search of mates with all outputs.
+const OUTPUTS: &str = "--amplicons --format fastq 1.fq --mates 2.fq -o o1 --mates-output o2 --untrimmed-output u1 \
+                       --untrimmed-mates-output u2";
+
 /// Name, bases and qualities.
 type FastqRead = (String, Vec<u8>, Vec<u8>);
 
@@ -24,14 +28,8 @@ fn cut((name, letters, qualities): &FastqRead, from: usize, to: usize) -> FastqR
 }
 
 /// Returns the hits of all patterns in each read, from the search that other tests check.
-fn hits_of(
-    folder: &Folder,
-    file: &str,
-    reads: &[FastqRead],
-    names: &[&str],
-    edits: &[&str],
-) -> Vec<Vec<Row>> {
-    let table = folder.run(&[&["search", "-f", "p.fa", file], edits].concat()).text().to_string();
+fn hits_of(folder: &Folder, file: &str, reads: &[FastqRead], names: &[&str], edits: &str) -> Vec<Vec<Row>> {
+    let table = folder.line(&format!("search -f p.fa {file} {edits}")).text().to_string();
     let mut hits = vec![Vec::new(); reads.len()];
     for line in table.lines().skip(1) {
         let fields: Vec<&str> = line.split('\t').collect();
@@ -116,17 +114,14 @@ fn random_pairs() {
     }
     let folder = folder(&[("p.fa", patterns.as_bytes()), ("1.fq", &fastq(&ones)), ("2.fq", &fastq(&others))]);
     let mut sums = [0, 0];
-    for (edits, offset) in
-        [(&["-k1"][..], "10"), (&["-k3"], "4"), (&["-k2", "--no-indels"], "0"), (&["-k2", "--all"], "7")]
-    {
+    for (edits, offset) in [("-k1", 10), ("-k3", 4), ("-k2 --no-indels", 0), ("-k2 --all", 7)] {
         let hits = [
             hits_of(&folder, "1.fq", &ones, &names, edits),
             hits_of(&folder, "2.fq", &others, &names, edits),
         ];
-        for trim in [&[][..], &["--trim-primers"]] {
+        for trim in ["", "--trim-primers"] {
             let (mut found, mut rest) = ([Vec::new(), Vec::new()], [Vec::new(), Vec::new()]);
             for (at, (one, other)) in ones.iter().zip(&others).enumerate() {
-                let offset = offset.parse().unwrap();
                 match expected([one, other], [&hits[0][at], &hits[1][at]], offset, !trim.is_empty()) {
                     Some(parts) => found.iter_mut().zip(parts).for_each(|(file, part)| file.push(part)),
                     None => {
@@ -135,30 +130,11 @@ fn random_pairs() {
                 }
             }
             sums = [sums[0] + found[0].len(), sums[1] + rest[0].len()];
-            for device in [&["-t1"][..], &["-t3"], &["--device", "plain"]] {
-                let search = [
-                    &[
-                        "search",
-                        "-f",
-                        "p.fa",
-                        "--amplicons",
-                        "--format",
-                        "fastq",
-                        "1.fq",
-                        "--mates",
-                        "2.fq",
-                        "-o",
-                        "o1",
-                    ][..],
-                    &["--mates-output", "o2", "--untrimmed-output", "u1", "--untrimmed-mates-output", "u2"],
-                    &["--primer-offset", offset],
-                    edits,
-                    trim,
-                    device,
-                ];
-                folder.done(&search.concat());
+            for device in ["-t1", "-t3", "--device plain"] {
+                let args = format!("-f p.fa {OUTPUTS} --primer-offset {offset} {edits} {trim} {device}");
+                folder.line(&format!("search {args}")).ended(0);
                 for (file, reads) in ["o1", "o2", "u1", "u2"].iter().zip(found.iter().chain(&rest)) {
-                    assert!(folder.read(file) == fastq(reads), "{file} {edits:?} {trim:?} {device:?}");
+                    assert!(folder.read(file) == fastq(reads), "{file} {args}");
                 }
             }
         }
@@ -175,15 +151,10 @@ fn as_cutadapt() {
     let folder = Folder::new();
     files.iter().for_each(|name| folder.write(name, golden(name)));
     for (trim, outputs) in
-        [(&["--trim-primers"][..], ["trimmed_1.fq", "trimmed_2.fq"]), (&[], ["kept_1.fq", "kept_2.fq"])]
+        [("--trim-primers", ["trimmed_1.fq", "trimmed_2.fq"]), ("", ["kept_1.fq", "kept_2.fq"])]
     {
-        let search = [
-            &["search", "-k2", "--no-indels", "-f", "primers.fa", "--amplicons", "--format", "fastq"][..],
-            &["--primer-offset", "0", "1.fq", "--mates", "2.fq", "-o", "o1", "--mates-output", "o2"],
-            &["--untrimmed-output", "u1", "--untrimmed-mates-output", "u2"],
-            trim,
-        ];
-        folder.done(&search.concat());
+        let args = format!("search -k2 --no-indels -f primers.fa {OUTPUTS} --primer-offset 0 {trim}");
+        folder.line(&args).ended(0);
         for (own, other) in ["o1", "o2"].into_iter().zip(outputs) {
             let other = golden(other);
             assert!(other.len() > 1000 && folder.text(own) == other, "{own}");
@@ -207,11 +178,10 @@ fn a_pair() {
         };
         [read("x/1 a", first), read("x/2 b", second)].map(|read| fastq([&read]))
     };
-    let run = |[one, other]: [Vec<u8>; 2], args: &[&str]| {
+    let run = |[one, other]: [Vec<u8>; 2], args: &str| {
         let folder = folder(&[("p.fa", PRIMERS), ("1.fq", &one), ("2.fq", &other)]);
-        let search = ["search", "-f", "p.fa", "--amplicons", "--format", "fastq", "1.fq", "--mates", "2.fq"];
-        let outcome =
-            folder.run(&[&search[..], &["--mates-output", "o2.gz", "--trim-primers"], args].concat());
+        let mates = "--amplicons --format fastq 1.fq --mates 2.fq --mates-output o2.gz --trim-primers";
+        let outcome = folder.line(&format!("search -f p.fa {mates} {args}"));
         let mut mates = String::new();
         flate2::read::MultiGzDecoder::new(&*folder.read("o2.gz")).read_to_string(&mut mates).unwrap();
         let mut lines = outcome.text().lines().map(str::to_string).collect::<Vec<_>>();
@@ -219,14 +189,14 @@ fn a_pair() {
         (lines, outcome.stderr)
     };
     let (first, second) = ("AACGTTGCATTGCTTTT", "GGATCCATGGACAAAAAA");
-    let (lines, said) = run(reads(first, second), &[]);
+    let (lines, said) = run(reads(first, second), "");
     assert_eq!(lines, ["@x/1 a", "TTTT", "+", "IIII", "@x/2 b", "AAAAAA", "+", "IIIIII"]);
     assert!(said.contains("2 patterns, 2 texts of 35 bases, 2 with an amplicon, 1 amplicon in"), "{said}");
-    let (lines, _) = run(reads(second, first), &[]);
+    let (lines, _) = run(reads(second, first), "");
     assert_eq!(lines, ["@x/2 b", "TTTT", "+", "IIII", "@x/1 a", "AAAAAA", "+", "IIIIII"]);
-    assert_eq!(run(reads(first, second), &["--primer-offset", "0"]).0, [""; 0]);
-    assert_eq!(run(reads(first, first), &[]).0, [""; 0]);
-    assert_eq!(run(reads(first, ""), &[]).0, [""; 0]);
+    assert_eq!(run(reads(first, second), "--primer-offset 0").0, [""; 0]);
+    assert_eq!(run(reads(first, first), "").0, [""; 0]);
+    assert_eq!(run(reads(first, ""), "").0, [""; 0]);
 }
 
 /// Faults in the files of mates leave no output.
@@ -234,9 +204,9 @@ fn a_pair() {
 fn faulty_mates() {
     let read = |name: &str| format!("@{name}\nACGTTGCATTGC\n+\nIIIIIIIIIIII\n").into_bytes();
     let with = |one: &[u8], other: &[u8], says: &[&str]| {
-        let files: &[(&str, &[u8])] = &[("p.fa", PRIMERS), ("1.fq", one), ("2.fq", other)];
-        let options = ["-f", "p.fa", "--amplicons", "--format", "fastq", "--mates-output", "o2"];
-        refused(files, &[&options[..], &["1.fq", "--mates", "2.fq"]].concat(), 1, says);
+        let folder = folder(&[("p.fa", PRIMERS), ("1.fq", one), ("2.fq", other)]);
+        let mates = "--amplicons --format fastq --mates-output o2 1.fq --mates 2.fq";
+        folder.line_refused(&format!("search -o out -f p.fa {mates}"), 1, says);
     };
     let (a, b) = (read("a"), read("b"));
     let ab = [&*a, &b].concat();
@@ -251,35 +221,34 @@ fn faulty_mates() {
 #[test]
 fn usage_of_mates() {
     let read = b"@a\nACGTTGCATTGC\n+\nIIIIIIIIIIII\n";
-    let files: &[(&str, &[u8])] = &[("p.fa", PRIMERS), ("1.fq", read), ("2.fq", read)];
-    let plain =
-        |args: &[&str], says: &[&str]| refused(files, &[&["-f", "p.fa", "1.fq"], args].concat(), 2, says);
-    let with = |args: &[&str], says: &[&str]| {
-        plain(&[&["--amplicons", "--mates", "2.fq", "--mates-output", "o2"], args].concat(), says);
-    };
-    let fastq = |args: &[&str], says: &[&str]| with(&[&["--format", "fastq"], args].concat(), says);
-    with(&[], &["--mates", "--format fastq"]);
-    with(&["--format", "fasta"], &["--mates", "--format fastq"]);
-    plain(&["--mates", "2.fq", "--mates-output", "o2"], &["--amplicons"]);
-    plain(&["--amplicons", "--format", "fastq", "--mates", "2.fq"], &["--mates-output"]);
-    plain(&["--amplicons", "--format", "fastq", "--mates-output", "o2"], &["--mates"]);
-    fastq(&["2.fq"], &["--mates", "one TEXT"]);
-    fastq(&["--amplicon-size", "1..9"], &["--amplicon-size"]);
-    fastq(&["--circular", "all"], &["--circular"]);
-    fastq(&["--part", "1/2"], &["--part"]);
-    fastq(&["--primer-offset", "-1"], &["--primer-offset", "0 or more"]);
-    fastq(&["--untrimmed-output", "2.fq"], &["--untrimmed-output", "overwrite", "2.fq"]);
-    fastq(&["--untrimmed-mates-output", "o2"], &["--untrimmed-mates-output", "overwrite o2"]);
-    plain(
-        &["--amplicons", "--format", "fastq", "--mates", "2.fq", "--mates-output", "out"],
-        &["--mates-output", "overwrite out"],
-    );
-    let folder = folder(files);
-    let search = ["search", "-f", "p.fa", "--amplicons", "--format", "fastq", "--mates-output", "o2"];
-    folder.run(&[&search[..], &["-", "--mates", "-"]].concat()).said(2, &["stdin"]);
-    folder
-        .run(&[&search[..], &["1.fq", "--mates", "2.fq", "-o", "2.fq"]].concat())
-        .said(2, &["--output", "overwrite", "2.fq"]);
+    let folder = folder(&[("p.fa", PRIMERS), ("1.fq", read), ("2.fq", read)]);
+    let with = "--amplicons --mates 2.fq --mates-output o2";
+    let fastq = format!("{with} --format fastq");
+    for (given, args, says) in [
+        (with, "", &["--mates", "--format fastq"][..]),
+        (with, "--format fasta", &["--mates", "--format fastq"]),
+        ("", "--mates 2.fq --mates-output o2", &["--amplicons"]),
+        ("", "--amplicons --format fastq --mates 2.fq", &["--mates-output"]),
+        ("", "--amplicons --format fastq --mates-output o2", &["--mates"]),
+        (&fastq, "2.fq", &["--mates", "one TEXT"]),
+        (&fastq, "--amplicon-size 1..9", &["--amplicon-size"]),
+        (&fastq, "--circular all", &["--circular"]),
+        (&fastq, "--part 1/2", &["--part"]),
+        (&fastq, "--primer-offset -1", &["--primer-offset", "0 or more"]),
+        (&fastq, "--untrimmed-output 2.fq", &["--untrimmed-output", "overwrite", "2.fq"]),
+        (&fastq, "--untrimmed-mates-output o2", &["--untrimmed-mates-output", "overwrite o2"]),
+        (
+            "",
+            "--amplicons --format fastq --mates 2.fq --mates-output out",
+            &["--mates-output", "overwrite out"],
+        ),
+    ] {
+        folder.line_refused(&format!("search -o out -f p.fa 1.fq {given} {args}"), 2, says);
+    }
+    let search = "search -f p.fa --amplicons --format fastq --mates-output o2";
+    folder.line(&format!("{search} - --mates -")).said(2, &["stdin"]);
+    let outcome = folder.line(&format!("{search} 1.fq --mates 2.fq -o 2.fq"));
+    outcome.said(2, &["--output", "overwrite", "2.fq"]);
 }
 
 /// A resumed run is repeated if a further output is missing or the mates have changed.
@@ -287,19 +256,14 @@ fn usage_of_mates() {
 fn a_resumed_run() {
     let read = b"@a\nACGTTGCATTGC\n+\nIIIIIIIIIIII\n";
     let folder = folder(&[("p.fa", PRIMERS), ("1.fq", read), ("2.fq", read)]);
-    let search = [
-        &["search", "-f", "p.fa", "--amplicons", "--format", "fastq", "1.fq", "--mates", "2.fq", "--resume"]
-            [..],
-        &["-o", "o1", "--mates-output", "o2", "--untrimmed-mates-output", "u2"],
-    ]
-    .concat();
-    folder.done(&search);
+    let search = || folder.line(&format!("search -f p.fa {OUTPUTS} --resume"));
+    search().ended(0);
     assert_eq!(folder.read("u2"), read);
-    folder.run(&search).said(0, &["o1 is complete"]);
+    search().said(0, &["o1 is complete"]);
     fs::remove_file(folder.file("o2")).unwrap();
-    folder.done(&search);
+    search().ended(0);
     assert!(folder.file("o2").exists());
     folder.write("2.fq", b"@a\nACGTTGCATTGCA\n+\nIIIIIIIIIIIII\n");
-    folder.done(&search);
+    search().ended(0);
     assert_eq!(folder.text("u2").lines().nth(1), Some("ACGTTGCATTGCA"));
 }

@@ -207,7 +207,7 @@ fn what_is_refused() {
         refused(files, &["-k", rate, "ACGT", "t.fa"], 2, &["--max-edits", "such as 10%"]);
     }
     let limited: &[&str] = &["-k", "50%", "--max-gaps", "1", &"ACGT".repeat(20), "t.fa"];
-    refused(files, limited, 2, &["-k", "40 edits", "--max-gaps", "32", "rate"]);
+    refused(files, limited, 2, &["-k", "40 edits", "--max-gaps", "32"]);
     refused(files, &["--edits-by-rate", "0.1", "-k2", "ACGT", "t.fa"], 2, &["--max-edits"]);
     refused(files, &["--columns", "nose", "ACGT", "t.fa"], 2, &["no column nose", "edits_last3"]);
     refused(files, &["--columns", "pam", "ACGT", "t.fa"], 2, &["--pam"]);

@@ -66,9 +66,8 @@ fn joined(joiner: &mut Joiner, hits: &[PatternHit]) -> Vec<AmpliconSpan> {
         Ok(())
     };
     hits.iter().try_for_each(|hit| joiner.put(hit, &mut give)).unwrap();
-    joiner.finish(&mut give).unwrap();
-    assert_eq!(joiner.given(), found.len() as u64);
-    joiner.clear();
+    let count = joiner.finish(&mut give).unwrap();
+    assert_eq!(count, found.len() as u64);
     found
 }
 
