@@ -362,8 +362,11 @@ fn diagonals_of_repeats_are_bounded_and_lose_nothing() {
         let (found, unbounded) = case.find(rules, Some(&filter(shapes[0]).with_limits(without)));
         assert_eq!(found, expected, "seed {seed}, without bounds, {scoring}");
         let device = on_device(filter(shapes[1]), scoring, &calls);
-        for tells_second in [false, true] {
-            let rules = Rules { tells_second, ..rules };
+        let near = Some((20 * scoring.max_potential(), 6));
+        for (tells_second, max_hits, candidates) in
+            [(false, 1, None), (true, 1, None), (true, 4, None), (false, 1, near)]
+        {
+            let rules = Rules { tells_second, max_hits, candidates, ..rules };
             let (found, _) = case.find(rules, Some(&device));
             assert_eq!(found, case.find(rules, None).0, "seed {seed}, on a device, {rules:?}, {scoring}");
         }
