@@ -1,8 +1,8 @@
-//! The front door: sequences as letters in, hits out.
+//! The public interface: it takes sequences as text and returns hits.
 //!
-//! Alignment: [`Targets`] are read once, an [`Aligner`] is built for them once, and any number of threads may then ask it
-//! at a time. Search: a [`Searcher`] is built for its patterns once, and is shared in the same way. Behind them stand the
-//! engines, filters and scans of the command, so the answers are those of `swalign`, and they do not depend on the device.
+//! Alignment: read [`Targets`] once and build an [`Aligner`] for them once. Any number of threads can use it at the same
+//! time. Search: build a [`Searcher`] for its patterns once, and share it in the same way. Both use the engines, filters and
+//! scans of the command, so the answers are those of `swalign`, and they do not depend on the device.
 
 mod aligner;
 mod amplicons;

@@ -1,8 +1,8 @@
-//! What an engine does: scores of pairs, and the paths of hits.
+//! Engines compute the scores of pairs and the paths of hits.
 //!
-//! All engines compute the recurrence of the front page ([`crate`]) and answer alike, byte for byte:
-//! [`plain`] is the specification, [`cpu`] uses the machine's cores, [`gpu`] runs WGSL kernels. How an
-//! engine finds paths is its own matter; what the engines share of it is made of [`Primitives`].
+//! All engines compute the recurrence of the front page ([`crate`]) and give the same answers, byte for byte:
+//! [`plain`] is the specification, [`cpu`] uses the machine's cores, [`gpu`] runs WGSL kernels. An engine may find paths in
+//! its own way. The common way uses [`Primitives`].
 
 mod block;
 pub mod blockwise;
@@ -82,17 +82,17 @@ impl Window {
     }
 }
 
-/// What an engine is, and what suits it.
+/// Name of an engine, and the sizes of calls that suit it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Capabilities {
-    /// What the engine is and runs on, for people.
+    /// Name of the engine and its device, for messages.
     pub name: String,
     /// Sweeps in one call that keep the engine busy. More sweeps would be shorter, and spend more columns on
     /// warming up.
     pub enough_sweeps: u64,
     /// Sweeps of one query that keep the engine busy under a matrix, whose scores it looks up query by query.
     pub enough_of_query: u64,
-    /// Factor by which a call's last sweeps are split, so that the engine is not idle while a few long ones end.
+    /// Factor by which a call's last sweeps are split, so that the engine is not idle while a few long sweeps end.
     pub last_sweeps: u64,
     /// Columns that a chunk of a long target owns for each column that it warms up over, at least.
     pub chunk_per_warm_up: u32,
@@ -121,11 +121,11 @@ impl Capabilities {
 /// Batch-level work on the recurrence. An engine may be used again after any error but
 /// [`EngineError::Lost`].
 pub trait Engine: Send {
-    /// What the engine is, and what suits it.
+    /// Name of the engine, and the sizes of calls that suit it.
     fn capabilities(&self) -> Capabilities;
 
     /// The best score of each pair and the first cell, in the order of [`HitEnd::order`], that has it;
-    /// a score of 0 where nothing scores. Pairs that lie one behind the other share a sweep
+    /// 0 if no cell scores. Pairs of one query on successive columns share a sweep
     /// ([`crate::terms::batch::sweeps`]).
     fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<HitEnd>, EngineError>;
 

@@ -106,7 +106,7 @@ impl SearcherBuilder {
     }
 
     /// Whether every end with few enough edits is a match. By default, an end is a match if it has no edits, or if its
-    /// number of edits is a local minimum; of adjacent ends with equal numbers, only the leftmost is a match. A higher
+    /// number of edits is a local minimum. If adjacent ends have equal numbers, only the leftmost one is a match. A higher
     /// maximum of edits never loses a match.
     pub fn every_end(self, every: bool) -> SearcherBuilder {
         self.with(|hits| hits.every_end = every)

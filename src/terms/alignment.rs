@@ -260,7 +260,7 @@ impl QueryResult {
         self.tier == Tier::Anchored && !self.alignments.is_empty()
     }
 
-    /// Sorts the supplementary hits of a query of `len` residues in the order of hits. Of equal hits, the one that
+    /// Sorts the supplementary hits of a query of `len` residues in the order of hits. If two are equal, the hit that
     /// covers earlier residues comes first.
     pub fn sort_supplementary(&mut self, len: u32) {
         self.supplementary.sort_by(|one, other| {

@@ -54,7 +54,7 @@ impl Sequences {
         Sequences { codes: Cow::Owned(codes), ends, ..Sequences::default() }
     }
 
-    /// Copies codes of a file to memory, where they can be changed.
+    /// Copies codes of a file to memory that can be changed.
     fn own(&mut self) -> &mut Vec<u8> {
         // The file must stay mapped until the codes are copied.
         let file = self.file.take();

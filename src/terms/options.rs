@@ -70,7 +70,7 @@ pub struct Split {
     pub score: Option<i32>,
     /// Whether a query may be searched more than a few times over.
     pub is_complete: bool,
-    /// Maximum fall of the running score inside a path, which is cut where the fall is larger. `None` is
+    /// Maximum fall of the running score inside a path, which is cut at larger falls. `None` is
     /// [`default_drop`], 0 cuts no path.
     pub drop: Option<i32>,
 }
@@ -98,7 +98,7 @@ pub struct Share {
     pub of: u32,
 }
 
-/// What is split into parts.
+/// The input that is split into parts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PartsOf {
     /// The queries, or the texts of a search.

@@ -139,7 +139,7 @@ fn sampled_indexes() {
     for number in 0..400 {
         let at = random.below(genome.len() - 150);
         let read = random.mutated_codes(&genome[at..at + 150], 4, 50);
-        reads += &format!(">read{number}\n{}\n", text(&read));
+        reads += &format!(">pair{}\n{}\n", number / 2, text(&read));
     }
     let folder = Folder::new();
     folder.write("genome.fa", format!(">genome\n{}\n", text(&genome)));
