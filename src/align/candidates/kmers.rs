@@ -56,15 +56,14 @@ impl Places {
         places.iter().map(|(_, range)| range.len()).sum()
     }
 
-    /// The ranges of some of the k-mers, by their numbers, segment by segment.
-    fn of_rows(&self, rows: Range<usize>) -> impl Iterator<Item = (SeedKmer, KmerRange)> {
-        let (all, mut rest) = (self.kmers.len(), &self.places[..]);
-        let segments = std::iter::from_fn(move || {
-            let (of_segment, behind) = rest.split_at_checked(all).filter(|(own, _)| !own.is_empty())?;
-            rest = behind;
-            Some(of_segment.get(rows.clone()).unwrap_or_default())
-        });
-        segments.flatten().copied()
+    /// Calls `call` with the ranges of some of the k-mers, by their numbers, segment by segment.
+    #[inline]
+    fn for_rows(&self, rows: Range<usize>, mut call: impl FnMut(SeedKmer, KmerRange)) {
+        let mut first = 0;
+        while let Some(ranges) = self.places.get(first + rows.start..first + rows.end) {
+            ranges.iter().for_each(|&(at, range)| call(at, range));
+            first += self.kmers.len().max(1);
+        }
     }
 }
 
@@ -249,11 +248,13 @@ impl Kmers {
         match self.rarest(found, (wanted, query.len()), buffers) {
             Some((count, pieces)) => {
                 let step = self.step() as usize;
-                let of_piece = |&Piece { first: seed, .. }: &Piece| {
-                    let ranges = found.of_rows(seed..seed + step).enumerate();
-                    ranges.map(move |(k, (_, range))| (SeedKmer { seed, before: k % step }, range))
-                };
-                found.places = pieces.iter().flat_map(of_piece).collect();
+                let mut places = Vec::new();
+                for &Piece { first: seed, .. } in &pieces {
+                    found.for_rows(seed..seed + step, |at, range| {
+                        places.push((SeedKmer { seed, before: at.seed - seed }, range));
+                    });
+                }
+                found.places = places;
                 to_usize(count)
             }
             // Some residues are not bases.
@@ -271,8 +272,11 @@ impl Kmers {
     ) -> Option<(u64, Vec<Piece>)> {
         let rows = found.kmers.len();
         let is_whole = rows + self.letters() as usize == len + 1;
-        let of_row = |row: usize| found.of_rows(row..row + 1).map(|(_, range)| range.len());
-        let counts = (0..rows).map(|row| of_row(row).sum());
+        let counts = (0..rows).map(|row| {
+            let mut count = 0;
+            found.for_rows(row..row + 1, |_, range| count += range.len());
+            count
+        });
         let shape = (self.least(), self.step() as usize);
         is_whole.then(|| pieces::rarest(counts, wanted, shape, len, buffers)).flatten()
     }
@@ -321,9 +325,7 @@ impl Kmers {
         let Some(Some(index)) = self.index.get() else { return };
         for piece in pieces {
             let rows = piece.first..piece.first + self.step() as usize;
-            for (at, range) in found.of_rows(rows) {
-                call(piece, at.seed, index.places(range).within(stretch));
-            }
+            found.for_rows(rows, |at, range| call(piece, at.seed, index.places(range).within(stretch)));
         }
     }
 
@@ -337,7 +339,7 @@ impl Kmers {
     ) {
         for piece in pieces {
             let rows = piece.first..piece.first + self.step() as usize;
-            found.of_rows(rows).for_each(|(at, range)| call(piece, at.seed, range.positions()));
+            found.for_rows(rows, |at, range| call(piece, at.seed, range.positions()));
         }
     }
 
@@ -358,11 +360,14 @@ impl Kmers {
     /// all targets or in a stretch of them.
     pub fn listed_at(&self, found: &Places, rows: Range<usize>, stretch: Option<&Range<usize>>) -> usize {
         let Some(Some(index)) = self.index.get() else { return 0 };
-        let count = |range: KmerRange| match stretch {
-            None => range.len(),
-            Some(stretch) => index.places(range).within(stretch).places.len(),
-        };
-        found.of_rows(rows).map(|(_, range)| count(range)).sum()
+        let mut count = 0;
+        found.for_rows(rows, |_, range| {
+            count += match stretch {
+                None => range.len(),
+                Some(stretch) => index.places(range).within(stretch).places.len(),
+            };
+        });
+        count
     }
 
     /// The same: calls `call` with the start of each of these k-mers and its positions in a stretch of the targets.
@@ -374,9 +379,9 @@ impl Kmers {
         mut call: impl FnMut(usize, usize),
     ) {
         let Some(Some(index)) = self.index.get() else { return };
-        for (at, range) in found.of_rows(rows) {
+        found.for_rows(rows, |at, range| {
             index.places(range).within(stretch).iter().for_each(|place| call(at.seed, place));
-        }
+        });
     }
 
     /// The k-mers that were looked up: the start of each in the query, and its number.
