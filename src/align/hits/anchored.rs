@@ -21,7 +21,7 @@ use crate::align::candidates::runs::{self, RunQuestions, exact_runs, near_runs};
 use crate::align::candidates::windows::{TargetWindow, join, push_regions};
 use crate::align::candidates::{ChunkLength, MetTargets};
 use crate::align::quality::QualityScores;
-use crate::engine::Engine;
+use crate::engine::{Engine, PotentialBehind};
 use crate::terms::alignment::{Alignment, HitEnd, Locus, QueryResult, Strand, Tier};
 use crate::terms::batch::{Batch, Pair, Sequences};
 use crate::terms::bounds::{longest_span, potential};
@@ -86,6 +86,18 @@ impl AnchoredRegion {
 
     fn is_unknown(&self) -> bool {
         matches!(self.answer, AnchoredResult::Unknown(_))
+    }
+
+    /// Lowers the bound of an unknown answer by the words of the query that are absent from the columns. This takes much
+    /// less time than the score.
+    fn bound_by_words(&mut self, batch: &Batch) {
+        let Pair { query, target, start, end, .. } = self.pair;
+        let columns = &batch.target(target)[start as usize..end as usize];
+        if let AnchoredResult::Unknown(most) = &mut self.answer
+            && let Some(potential) = PotentialBehind::new(batch.query(query), columns, &batch.scoring)
+        {
+            *most = potential.whole().min(*most);
+        }
     }
 
     /// The region without some columns of its target: up to two pieces, or the region itself if it has none of the
@@ -338,6 +350,11 @@ fn search_boxes(
             searches.push(AnchoredSearch::new(record, regions, rules));
         }
         let batch = Batch { queries: Arc::new(queries), ..scope.batch.clone() };
+        let begun = Instant::now();
+        let several = searches.iter_mut().filter(|search| search.regions.len() > 1);
+        let regions: Vec<&mut AnchoredRegion> = several.flat_map(|search| &mut search.regions).collect();
+        regions.into_par_iter().for_each(|region| region.bound_by_words(&batch));
+        effort.filtering += begun.elapsed();
         let of_boxes = SearchInput { batch: &batch, ..*scope };
         finish(engine, &of_boxes, (tiers, false), &mut searches, effort)?;
         found.append(&mut searches);
