@@ -33,7 +33,7 @@ pub use directions::{CellBits, CellSource, Directions, Layer, Tile, WindowCells}
 pub use edge_room::EdgeRoom;
 pub use guarded::Guarded;
 pub use paths::{Leg, PathPosition, Paths};
-pub use potential::PotentialBehind;
+pub use potential::most_by_words;
 pub use primitives::Primitives;
 
 use crate::terms::alignment::HitEnd;

@@ -29,23 +29,14 @@ impl PotentialBehind {
     /// The bounds of a query against a target, both as codes. `None` if there is no bound: in modes other than local,
     /// for a matrix, and if words would have to be longer.
     pub fn new(query: &[u8], target: &[u8], scoring: &Scoring) -> Option<PotentialBehind> {
-        let each = i64::from(scoring.max_potential());
-        scoring.compared()?;
-        let letters = (target.len().max(1).ilog2() / 2 + 1 + RARE).min(LONGEST);
-        let spoil =
-            twice_to_spoil(letters as usize, 0, scoring)?.min(twice_by_ambiguous(query, target, scoring));
-        let fits = 2 * each * to_i64(query.len()) <= i64::from(i32::MAX);
-        if !scoring.mode.is_local() || each == 0 || !fits {
-            return None;
-        }
-        let absent = WordSet::of(target, letters).absent_from(query);
+        let AbsentWords { letters, spoil, each, ends } = AbsentWords::of(query, target, scoring)?;
         // Twice the maximum after each row, computed from the last row up.
         let mut most = vec![0i32; query.len() + 1];
         let (mut next, mut through) = (query.len() + 1, 0);
-        let mut words = absent.iter().rev().peekable();
+        let mut words = ends.iter().rev().peekable();
         for row in (0..query.len()).rev() {
             // The first absent word that begins at this row or a later one.
-            if let Some(&word) = words.next_if(|&&word| word - letters as usize >= row) {
+            if let Some(&word) = words.next_if(|&&word| word - letters >= row) {
                 next = word;
                 through = (2 * each - spoil + i64::from(most[word])).max(0);
             }
@@ -57,7 +48,7 @@ impl PotentialBehind {
         let mut later = most.clone();
         (0..query.len()).rev().for_each(|row| later[row] = later[row].max(later[row + 1]));
         let word = to_i32(spoil).div_euclid(2) + 1;
-        Some(PotentialBehind { most, later, absent: absent.len() * letters as usize, word })
+        Some(PotentialBehind { most, later, absent: ends.len() * letters, word })
     }
 
     /// Maximum gain after the first `rows` rows, for each number in the range.
@@ -87,6 +78,49 @@ impl PotentialBehind {
     }
 }
 
+/// Maximum score of local alignments of a query and a target, both as codes: [`PotentialBehind::whole`], or slightly more
+/// if there are end bonuses, in much less time. `None` if there is no bound.
+pub fn most_by_words(query: &[u8], target: &[u8], scoring: &Scoring) -> Option<i32> {
+    let AbsentWords { letters, spoil, each, ends } = AbsentWords::of(query, target, scoring)?;
+    let (mut next, mut through, mut best) = (query.len() + 1, 0, 0);
+    for end in ends.into_iter().rev() {
+        let most = |row: usize| 2 * each * to_i64(next - 1 - row) + through;
+        // Of all rows after the start of this word and up to that of the next one, the first allows most.
+        best = best.max(most(end + 1 - letters));
+        (through, next) = ((2 * each - spoil + most(end)).max(0), end);
+    }
+    best = best.max(2 * each * to_i64(next - 1) + through);
+    Some(to_i32(best) / 2 + scoring.bonuses(query))
+}
+
+/// Words of a query that are absent from a target.
+struct AbsentWords {
+    /// Length of each word, in bases.
+    letters: usize,
+    /// Twice the minimum loss of score by an absent word, and the maximum gain by one base.
+    spoil: i64,
+    each: i64,
+    /// The ends of the words, which do not overlap, in ascending order.
+    ends: Vec<usize>,
+}
+
+impl AbsentWords {
+    /// `None` in modes other than local, for a matrix, and if words would have to be longer.
+    fn of(query: &[u8], target: &[u8], scoring: &Scoring) -> Option<AbsentWords> {
+        let each = i64::from(scoring.max_potential());
+        scoring.compared()?;
+        let letters = (target.len().max(1).ilog2() / 2 + 1 + RARE).min(LONGEST);
+        let spoil =
+            twice_to_spoil(letters as usize, 0, scoring)?.min(twice_by_ambiguous(query, target, scoring));
+        let fits = 2 * each * to_i64(query.len()) <= i64::from(i32::MAX);
+        if !scoring.mode.is_local() || each == 0 || !fits {
+            return None;
+        }
+        let ends = WordSet::of(target, letters).absent_from(query);
+        Some(AbsentWords { letters: letters as usize, spoil, each, ends })
+    }
+}
+
 /// Twice the minimum loss by a pair with an ambiguous residue, if there can be such a pair.
 fn twice_by_ambiguous(query: &[u8], target: &[u8], scoring: &Scoring) -> i64 {
     match scoring.compared() {
@@ -108,9 +142,13 @@ struct WordSet {
 impl WordSet {
     fn of(codes: &[u8], letters: u32) -> WordSet {
         let mut bits = vec![0; (1usize << (2 * letters)).div_ceil(64)];
-        let mut words = Rolling::new(letters);
-        for &code in codes {
-            if let Some(word) = words.push(code) {
+        let mask = (1u32 << (2 * letters)) - 1;
+        let next = |word: u32, code: &u8| (word << 2 | u32::from(code & 3)) & mask;
+        for bases in codes.split(|&code| !is_base(code)) {
+            let Some((first, rest)) = bases.split_at_checked(letters as usize - 1) else { continue };
+            let mut word = first.iter().fold(0, next);
+            for code in rest {
+                word = next(word, code);
                 bits[word as usize / 64] |= 1 << (word % 64);
             }
         }
@@ -233,6 +271,14 @@ mod tests {
             for (match_, mismatch, open, extend) in [(2, 4, 4, 2), (1, 4, 6, 1), (1, 1, 0, 1), (3, 9, 1, 1)] {
                 let scoring = Scoring::dna(match_, mismatch, open, extend);
                 let behind = behind(&query, &target, &scoring);
+                let whole = most(&query, &target, &scoring).max(0);
+                let by_words = most_by_words(&query, &target, &scoring).expect("words of these lengths");
+                let potential =
+                    PotentialBehind::new(&query, &target, &scoring).expect("words of these lengths");
+                assert!(whole <= by_words && by_words == potential.whole(), "{query:?} {target:?} {scoring}");
+                let bonus = scoring.clone().with_end_bonus(5);
+                let by_words = most_by_words(&query, &target, &bonus).expect("words of these lengths");
+                assert!(by_words >= PotentialBehind::new(&query, &target, &bonus).unwrap().whole());
                 for (row, &behind) in behind.iter().enumerate() {
                     assert!(
                         most(&query[row..], &target, &scoring) <= behind,

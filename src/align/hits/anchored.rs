@@ -21,7 +21,7 @@ use crate::align::candidates::runs::{self, RunQuestions, exact_runs, near_runs};
 use crate::align::candidates::windows::{TargetWindow, join, push_regions};
 use crate::align::candidates::{ChunkLength, MetTargets};
 use crate::align::quality::QualityScores;
-use crate::engine::{Engine, PotentialBehind};
+use crate::engine::{Engine, most_by_words};
 use crate::terms::alignment::{Alignment, HitEnd, Locus, QueryResult, Strand, Tier};
 use crate::terms::batch::{Batch, Pair, Sequences};
 use crate::terms::bounds::{longest_span, potential};
@@ -94,9 +94,9 @@ impl AnchoredRegion {
         let Pair { query, target, start, end, .. } = self.pair;
         let columns = &batch.target(target)[start as usize..end as usize];
         if let AnchoredResult::Unknown(most) = &mut self.answer
-            && let Some(potential) = PotentialBehind::new(batch.query(query), columns, &batch.scoring)
+            && let Some(by_words) = most_by_words(batch.query(query), columns, &batch.scoring)
         {
-            *most = potential.whole().min(*most);
+            *most = by_words.min(*most);
         }
     }
 
