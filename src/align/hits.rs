@@ -10,6 +10,7 @@
 mod anchored;
 mod database;
 mod effort;
+mod equal_windows;
 mod prefix;
 mod region;
 mod rules;
@@ -33,6 +34,7 @@ use crate::terms::scoring::Substitution;
 pub use anchored::{SearchSpace, SupportingTargets, Tiers};
 use database::score_short_targets;
 pub use effort::{Effort, QueryRemarks, TooShort};
+use equal_windows::DistinctWindows;
 use rayon::prelude::*;
 use region::{Most, Region};
 use rules::Kept;
@@ -493,7 +495,7 @@ fn score_regions(
     if pairs.is_empty() {
         return Ok(false);
     }
-    let hits = score(engine, scope.batch, &pairs, effort)?;
+    let hits = score_windows(engine, scope.batch, &pairs, effort)?;
     for ((search, region), hit) in unknown().zip(hits) {
         searches[search].learn(region, hit, scope)?;
     }
@@ -601,6 +603,22 @@ fn score_portion(
             search.take_everything(scope, &pairs[own.clone()], &hits[own])
         }
     })
+}
+
+/// Scores windows. Of a query's windows with equal bases, one is scored.
+fn score_windows(
+    engine: &mut dyn Engine,
+    batch: &Batch,
+    pairs: &[Pair],
+    effort: &mut Effort,
+) -> Result<Vec<HitEnd>, EngineError> {
+    match DistinctWindows::of(batch, pairs) {
+        Some(distinct) => {
+            let hits = score(engine, batch, &distinct.pairs, effort)?;
+            Ok(distinct.hits_of_all(pairs, &hits))
+        }
+        None => score(engine, batch, pairs, effort),
+    }
 }
 
 fn score(

@@ -13,7 +13,7 @@ mod supported;
 mod tiers;
 
 use super::rules::Kept;
-use super::{Effort, HitAt, Rules, SearchInput, query_len, score};
+use super::{Effort, HitAt, Rules, SearchInput, query_len, score_windows};
 use crate::align::backtrace::{self, WantedPath};
 use crate::align::candidates::boxes::{ExactRun, RunBox, RunSupport, covered};
 use crate::align::candidates::by_index::AnchoredRegions;
@@ -581,7 +581,7 @@ fn score_unknown(
     }
     for some in unknown.chunks_mut(scope.portion.max(1)) {
         let pairs: Vec<Pair> = some.iter().map(|region| region.pair).collect();
-        let hits = score(engine, scope.batch, &pairs, effort)?;
+        let hits = score_windows(engine, scope.batch, &pairs, effort)?;
         if hits.len() != some.len() {
             return Err(EngineError::Wrong(format!("{} scores for {} regions", hits.len(), some.len())));
         }
