@@ -14,6 +14,8 @@ mod striped;
 mod sweeps;
 mod trace;
 
+pub use alike::score_at_least;
+
 use crate::engine::directions::{TileLayout, cell_bits};
 use crate::engine::overlaps;
 use crate::engine::pathfinding::all_paths;

@@ -21,6 +21,7 @@ use crate::align::candidates::runs::{self, RunQuestions, exact_runs, near_runs};
 use crate::align::candidates::windows::{TargetWindow, join, push_regions};
 use crate::align::candidates::{ChunkLength, MetTargets};
 use crate::align::quality::QualityScores;
+use crate::engine::cpu::score_at_least;
 use crate::engine::{Engine, most_by_words};
 use crate::terms::alignment::{Alignment, HitEnd, Locus, QueryResult, Strand, Tier};
 use crate::terms::batch::{Batch, Pair, Sequences};
@@ -483,7 +484,7 @@ fn finish(
     effort: &mut Effort,
 ) -> Result<(), EngineError> {
     while searches.iter().any(|search| !search.is_done) {
-        score_unknown(engine, scope, tiers, searches, effort)?;
+        score_unknown(engine, scope, (tiers, needs_run), searches, effort)?;
         searches.par_iter_mut().for_each(|search| search.advance(scope));
         trace(engine, scope, (tiers, needs_run), searches, effort)?;
     }
@@ -566,19 +567,32 @@ fn windows(
     regions.into_iter().map(|(strand, pair, _)| (strand, pair)).collect()
 }
 
-/// Scores the regions with unknown answers that searches need next.
+/// Scores the regions with unknown answers that searches need next. If hits need no run, most regions are known sooner to
+/// score too little.
 fn score_unknown(
     engine: &mut dyn Engine,
     scope: &SearchInput,
-    tiers: &Tiers,
+    (tiers, needs_run): (&Tiers, bool),
     searches: &mut [AnchoredSearch],
     effort: &mut Effort,
 ) -> Result<(), EngineError> {
-    let mut unknown: Vec<&mut AnchoredRegion> = Vec::new();
+    let mut unknown: Vec<(&mut AnchoredRegion, Option<i32>)> = Vec::new();
     for search in searches.iter_mut() {
-        let count = search.first_to_score();
-        unknown.extend(&mut search.regions[..count]);
+        let (count, least) = (search.first_to_score(), search.least_of_others().filter(|_| !needs_run));
+        unknown.extend(search.regions[..count].iter_mut().map(|region| (region, least)));
     }
+    let begun = Instant::now();
+    let cells = unknown.par_iter_mut().map(|(region, least)| {
+        let Some(hit) = least.and_then(|least| score_at_least(scope.batch, &region.pair, least)) else {
+            return 0;
+        };
+        region.answer = AnchoredResult::AtMost(hit);
+        scope.batch.cells(&region.pair)
+    });
+    effort.cells += cells.sum::<u64>();
+    effort.scoring += begun.elapsed();
+    let unknown = unknown.into_iter().map(|(region, _)| region);
+    let mut unknown: Vec<&mut AnchoredRegion> = unknown.filter(|region| region.is_unknown()).collect();
     for some in unknown.chunks_mut(scope.portion.max(1)) {
         let pairs: Vec<Pair> = some.iter().map(|region| region.pair).collect();
         let hits = score_windows(engine, scope.batch, &pairs, effort)?;
@@ -662,6 +676,14 @@ impl AnchoredSearch {
         };
         self.regions.sort_by_key(|region| !is_wanted(region));
         self.regions.partition_point(is_wanted)
+    }
+
+    /// Minimum score of a hit beside the best known one, if that needs no run. `None` if no score is known.
+    fn least_of_others(&self) -> Option<i32> {
+        let known = self.regions.iter().filter(|region| !region.is_unknown());
+        let best = known.map(AnchoredRegion::score).max().map(|best| self.rules.threshold(best));
+        let found = (!self.found.alignments.is_empty()).then_some(self.found.threshold);
+        best.max(found).map(|least| least.max(1))
     }
 
     /// Accepts the next hit, and cuts its columns out of the regions.

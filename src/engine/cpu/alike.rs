@@ -19,6 +19,8 @@ use rayon::prelude::*;
 
 /// Minimum number of rows and columns for which this is tried.
 const SIDE: usize = 2048;
+/// The same if the score that counts is known.
+const SHORT_SIDE: usize = 256;
 /// Inverse of the fraction of cells that may be computed, if the same thread would otherwise compute all cells.
 pub const SHARE: u64 = 3;
 /// Overhead of a strip's column, in vectors of cells.
@@ -94,8 +96,30 @@ pub fn score_alike(set: InstructionSet, batch: &Batch, pair: &Pair, share: u64) 
     let (column, most) = (COLUMN, (rows + COLUMN) * target.len() as u64 / share);
     let rectangle = Rectangle { query, target, scoring };
     let own = (pair.own - pair.start) as usize;
-    let hit = set.run(PrunedSweep { rectangle, own, size, potential: &potential, most, column })?;
+    let (potential, least) = (&potential, None);
+    let hit = set.run(PrunedSweep { rectangle, own, size, potential, least, most, column })?;
     Some(HitEnd { target_end: hit.target_end + pair.start, ..hit })
+}
+
+/// The hit of a pair, if it scores at least `least`, or else a hit that scores less. Takes much less time than the score if
+/// few cells allow `least`, and is `None` if many do, and for short pairs.
+pub fn score_at_least(batch: &Batch, pair: &Pair, least: i32) -> Option<HitEnd> {
+    let (set, scoring) = (InstructionSet::best(), &batch.scoring);
+    let query = batch.query(pair.query);
+    let target = &batch.target(pair.target)[pair.start as usize..pair.end as usize];
+    if query.len().min(target.len()) < SHORT_SIDE {
+        return None;
+    }
+    let size = striped_window(set, scoring, query.len())?;
+    let potential = &PotentialBehind::new(query, target, scoring)?;
+    if potential.whole() < least {
+        return Some(HitEnd::default());
+    }
+    let rows = query.len().div_ceil(set.lanes(Width::W16.bytes())) as u64;
+    let (column, most) = (COLUMN, (rows + COLUMN) * target.len() as u64 / 2);
+    let (rectangle, own) = (Rectangle { query, target, scoring }, (pair.own - pair.start) as usize);
+    let hit = set.run(PrunedSweep { rectangle, own, size, potential, least: Some(least), most, column })?;
+    Some(if hit.is_none() { hit } else { HitEnd { target_end: hit.target_end + pair.start, ..hit } })
 }
 
 /// The runs of the path of a window, if at most one in `share` of its cells must be computed.

@@ -31,6 +31,8 @@ pub struct PrunedSweep<'a> {
     pub own: usize,
     pub size: WindowSize,
     pub potential: &'a PotentialBehind,
+    /// Lower scores are not wanted: the sweep may then find any cell with a lower score, or none.
+    pub least: Option<i32>,
     /// Maximum number of vectors of cells that may be computed, and the overhead of each column in such vectors.
     pub most: u64,
     pub column: u64,
@@ -75,6 +77,9 @@ impl PrunedSweep<'_> {
     #[inline(always)]
     fn find<S: Simd, const PIECES: usize>(mut self, simd: S) -> Option<HitEnd> {
         let scoring = self.rectangle.scoring;
+        if let Some(least) = self.least {
+            return self.pass::<S, PIECES>(simd, Aim::AtLeast(least)).map(|found| found.best);
+        }
         let near = (scoring.gap_open + NEAR * scoring.gap_extend).min(self.potential.whole() / 4);
         let mut aim = Aim::Near(near);
         loop {

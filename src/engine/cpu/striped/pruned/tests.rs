@@ -19,9 +19,17 @@ fn agrees(query: &[u8], target: &[u8], scoring: &Scoring, own: usize, most: u64)
     let potential = &PotentialBehind::new(query, target, scoring).expect("words of these lengths");
     let mut found = 0;
     for set in InstructionSet::available() {
-        let hit = set.run(PrunedSweep { rectangle, own, size: size(set), potential, most, column: 0 });
+        let sweep =
+            |least| PrunedSweep { rectangle, own, size: size(set), potential, least, most, column: 0 };
+        let hit = set.run(sweep(None));
         assert!(hit.is_none_or(|hit| hit == best), "{set}, {scoring}, own {own}: {hit:?} for {best:?}");
         found += usize::from(hit.is_some());
+        for less in [0, 1, 20, best.score / 8] {
+            let hit = set.run(sweep(Some(best.score - less)));
+            assert!(hit.is_none_or(|hit| hit == best), "{set}, {scoring}, {less} less: {hit:?} for {best:?}");
+        }
+        let hit = set.run(sweep(Some(best.score + 1)));
+        assert!(hit.is_none_or(|hit| hit.score <= best.score), "{set}, {scoring}: {hit:?} for {best:?}");
     }
     found
 }
@@ -107,6 +115,8 @@ fn what_takes_too_much_is_not_done() {
         (Rectangle { query: &query, target: &target, scoring: &scorings()[0] }, InstructionSet::best());
     let potential = &PotentialBehind::new(&query, &target, &scorings()[0]).expect("words");
     let size = WindowSize::of(&scorings()[0], set.lanes(2)).expect("a window");
-    let hit = set.run(PrunedSweep { rectangle, own: 899, size, potential, most: u64::MAX >> 1, column: 0 });
+    let sweep =
+        PrunedSweep { rectangle, own: 899, size, potential, least: None, most: u64::MAX >> 1, column: 0 };
+    let hit = set.run(sweep);
     assert_ne!(hit, Some(HitEnd::default()));
 }
