@@ -130,6 +130,17 @@ pub trait Engine: Send {
     /// ([`crate::terms::batch::sweeps`]).
     fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<HitEnd>, EngineError>;
 
+    /// The hits of pairs that the engine finds sooner if only scores of at least the number beside a pair count. A hit that
+    /// scores less says that the pair has none that counts. The other pairs get none.
+    fn quick_scores(
+        &mut self,
+        batch: &Batch,
+        pairs: &[(Pair, i32)],
+    ) -> Result<Vec<Option<HitEnd>>, EngineError> {
+        let _ = batch;
+        Ok(vec![None; pairs.len()])
+    }
+
     /// For each query the short targets ([`crate::terms::batch::Sequences::longest_short`]) that score at least what is asked, in their order.
     fn score_database(
         &mut self,

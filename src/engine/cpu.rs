@@ -14,8 +14,6 @@ mod striped;
 mod sweeps;
 mod trace;
 
-pub use alike::score_at_least;
-
 use crate::engine::directions::{TileLayout, cell_bits};
 use crate::engine::overlaps;
 use crate::engine::pathfinding::all_paths;
@@ -148,6 +146,15 @@ impl Engine for Cpu {
         }
         overlaps::mend_ends(batch, pairs, &mut hits);
         Ok(hits)
+    }
+
+    fn quick_scores(
+        &mut self,
+        batch: &Batch,
+        pairs: &[(Pair, i32)],
+    ) -> Result<Vec<Option<HitEnd>>, EngineError> {
+        let score = |(pair, least): &(Pair, i32)| alike::score_at_least(self.set, batch, pair, *least);
+        Ok(pairs.par_iter().map(score).collect())
     }
 
     fn score_database(

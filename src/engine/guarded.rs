@@ -82,6 +82,15 @@ impl Engine for Guarded {
         })
     }
 
+    fn quick_scores(
+        &mut self,
+        batch: &Batch,
+        pairs: &[(Pair, i32)],
+    ) -> Result<Vec<Option<HitEnd>>, EngineError> {
+        batch.prove(pairs.iter().map(|(pair, _)| (pair.target, pair.start..pair.end)))?;
+        one_each(pairs.len(), self.engine.quick_scores(batch, pairs)?, Vec::len)
+    }
+
     /// If memory is short, pairs are scored instead, because these can be halved.
     fn score_database(
         &mut self,

@@ -21,7 +21,6 @@ use crate::align::candidates::runs::{self, RunQuestions, exact_runs, near_runs};
 use crate::align::candidates::windows::{TargetWindow, join, push_regions};
 use crate::align::candidates::{ChunkLength, MetTargets};
 use crate::align::quality::QualityScores;
-use crate::engine::cpu::score_at_least;
 use crate::engine::{Engine, most_by_words};
 use crate::terms::alignment::{Alignment, HitEnd, Locus, QueryResult, Strand, Tier};
 use crate::terms::batch::{Batch, Pair, Sequences};
@@ -582,14 +581,15 @@ fn score_unknown(
         unknown.extend(search.regions[..count].iter_mut().map(|region| (region, least)));
     }
     let begun = Instant::now();
-    let cells = unknown.par_iter_mut().map(|(region, least)| {
-        let Some(hit) = least.and_then(|least| score_at_least(scope.batch, &region.pair, least)) else {
-            return 0;
-        };
-        region.answer = AnchoredResult::AtMost(hit);
-        scope.batch.cells(&region.pair)
-    });
-    effort.cells += cells.sum::<u64>();
+    let limited = unknown.iter().filter_map(|(region, least)| Some((region.pair, (*least)?)));
+    let limited: Vec<(Pair, i32)> = limited.collect();
+    let mut hits = engine.quick_scores(scope.batch, &limited)?.into_iter();
+    for (region, _) in unknown.iter_mut().filter(|(_, least)| least.is_some()) {
+        if let Some(hit) = hits.next().flatten() {
+            region.answer = AnchoredResult::AtMost(hit);
+            effort.cells += scope.batch.cells(&region.pair);
+        }
+    }
     effort.scoring += begun.elapsed();
     let unknown = unknown.into_iter().map(|(region, _)| region);
     let mut unknown: Vec<&mut AnchoredRegion> = unknown.filter(|region| region.is_unknown()).collect();

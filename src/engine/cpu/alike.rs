@@ -103,8 +103,8 @@ pub fn score_alike(set: InstructionSet, batch: &Batch, pair: &Pair, share: u64) 
 
 /// The hit of a pair, if it scores at least `least`, or else a hit that scores less. Takes much less time than the score if
 /// few cells allow `least`, and is `None` if many do, and for short pairs.
-pub fn score_at_least(batch: &Batch, pair: &Pair, least: i32) -> Option<HitEnd> {
-    let (set, scoring) = (InstructionSet::best(), &batch.scoring);
+pub fn score_at_least(set: InstructionSet, batch: &Batch, pair: &Pair, least: i32) -> Option<HitEnd> {
+    let scoring = &batch.scoring;
     let query = batch.query(pair.query);
     let target = &batch.target(pair.target)[pair.start as usize..pair.end as usize];
     if query.len().min(target.len()) < SHORT_SIDE {
