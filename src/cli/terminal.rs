@@ -72,6 +72,19 @@ impl Terminal {
         }
     }
 
+    /// The line at the end of `swalign audit`, and with -v a line of cells and times.
+    pub fn audit_summary(&self, summary: &Summary) {
+        if let Some(bar) = &self.bar {
+            bar.clear();
+        }
+        if self.verbosity > 0 {
+            self.line(&audit_line(summary));
+        }
+        if self.verbosity > 1 {
+            self.line(&effort_line(summary));
+        }
+    }
+
     /// The line at the end of a run, and with -v a line of cells and times.
     pub fn summary(&self, summary: &Summary) {
         if let Some(bar) = &self.bar {
@@ -121,6 +134,18 @@ fn dedup_line(summary: &DedupSummary) -> String {
         parts.push(format!("{written} written"));
     }
     parts.push(format!("{:.2} s", elapsed.as_secs_f64()));
+    parts.join(", ")
+}
+
+/// Numbers of reads by verdict, the share of findings, and the time.
+fn audit_line(summary: &Summary) -> String {
+    let counts = summary.verdicts.unwrap_or_default();
+    let mut parts = vec![counted(counts.total(), ["read", "reads"])];
+    let shown = counts.by_name().filter(|&(_, count)| count > 0);
+    parts.extend(shown.map(|(name, count)| format!("{count} {name}")));
+    let (findings, total) = (counts.findings(), counts.total());
+    parts.push(format!("{}{}", counted(findings, ["finding", "findings"]), share(findings, total)));
+    parts.push(format!("{:.2} s", summary.elapsed.as_secs_f64()));
     parts.join(", ")
 }
 

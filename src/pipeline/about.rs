@@ -11,17 +11,23 @@ use crate::terms::options::{ANY_SCORE, Options};
 pub struct FilesAbout {
     report: Option<Output>,
     stats: Option<Output>,
+    audit: Option<Output>,
 }
 
 impl FilesAbout {
     pub fn open(options: &Options) -> Result<FilesAbout> {
         let open = |path: &Option<_>| path.as_deref().map(Output::create_side).transpose();
-        Ok(FilesAbout { report: open(&options.report)?, stats: open(&options.stats)? })
+        let of_audit = options.audit.as_ref().and_then(|audit| audit.summary.as_deref());
+        let audit = of_audit.map(Output::create_side).transpose()?;
+        Ok(FilesAbout { report: open(&options.report)?, stats: open(&options.stats)?, audit })
     }
 
     /// Writes the results of `run`. The files get their final names together with the output.
     pub fn write(mut self, run: &Run, summary: &Summary, device: String) -> Result<Vec<Output>> {
-        let Some(tally) = &run.tally else { return Ok(Vec::new()) };
+        if let (Some(audit), Some(output)) = (&run.audit, &mut self.audit) {
+            output.put(audit.counts().json().as_bytes())?;
+        }
+        let Some(tally) = &run.tally else { return Ok(self.audit.into_iter().collect()) };
         let Summary { elapsed, cells, whole, .. } = *summary;
         let facts = Facts { device, elapsed, cells, whole };
         tally.read(|statistics| -> Result<()> {
@@ -43,6 +49,6 @@ impl FilesAbout {
             }
             Ok(())
         })?;
-        Ok(self.report.into_iter().chain(self.stats).collect())
+        Ok(self.report.into_iter().chain(self.stats).chain(self.audit).collect())
     }
 }

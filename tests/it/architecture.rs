@@ -14,6 +14,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("gpu", &[]),
     ("engine", &[]),
     ("engine/gpu", &["gpu"]),
+    ("align/audit", &[]),
     ("align/quality", &[]),
     ("align/identity", &[]),
     ("align/complexity", &[]),
@@ -53,6 +54,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("output/writer/hits", &["patterns/search"]),
     // Writes ranked hits with their significance.
     ("output/writer/list", &["align/complexity", "align/identity"]),
+    ("output/audit", &["input/reader", "align/audit"]),
     // Sums over records, like those of the writer.
     ("output/statistics", &["input/reader", "align/complexity", "align/quality"]),
     ("output/report", &["output/statistics"]),
@@ -68,9 +70,11 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
             "align/hits",
             "align/pairing",
             "align/split",
+            "output/audit",
             "output/statistics",
         ],
     ),
+    ("pipeline/audit", &["align/audit"]),
     ("pipeline/about", &["output/report"]),
     ("pipeline/repeats", &["align/repeats"]),
     ("pipeline/remembered", &["align/dedup"]),
