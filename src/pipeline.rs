@@ -285,7 +285,8 @@ impl Run<'_> {
         self.say_remarks(&summary.remarks);
         if let Some(audit) = &self.audit {
             audit.tell(self.reporter);
-            summary.verdicts = Some(audit.counts().all);
+            let counts = audit.counts();
+            (summary.verdicts, summary.compared) = (Some(counts.all), counts.compared);
         }
         summary.writing += begun.elapsed();
         Ok((summary, index))

@@ -3,7 +3,6 @@
 
 use crate::terms::alignment::{Alignment, PathOp, PathRuns, push_run};
 use crate::terms::scoring::Scoring;
-use std::ops::Add;
 
 /// The judgment on the record of a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -150,7 +149,7 @@ pub fn score(alignment: &Alignment, (query, target): (&[u8], &[u8]), scoring: &S
         PathOp::Insertion | PathOp::Deletion => -scoring.gap_cost(run.len as usize),
     });
     let len = u32::try_from(query.len()).unwrap_or(u32::MAX);
-    runs.fold(0, i64::add) + i64::from(alignment.bonus(len, scoring.end_bonus))
+    runs.sum::<i64>() + i64::from(alignment.bonus(len, scoring.end_bonus))
 }
 
 /// What a record says about its read.

@@ -55,6 +55,12 @@ struct AuditReadFlags {
     /// are always judged together. With one file, the mates in it must follow each other.
     #[arg(long)]
     pairs: bool,
+    /// Also judge the records of the same reads in FILE, and compare both files
+    ///
+    /// Adds columns with the verdict on the record in FILE, its position and score, and the file with the higher score. All
+    /// records of FILE are kept in memory.
+    #[arg(long, value_name = "FILE")]
+    against: Option<PathBuf>,
     /// Judge N reads, chosen by a hash of their names
     ///
     /// The choice does not depend on the order of the reads. Both mates of a pair count as one read. The file is read twice.
@@ -83,6 +89,9 @@ struct AuditOutputFlags {
     /// Write the numbers of verdicts to FILE as JSON, also by mapping quality and read length
     #[arg(long, value_name = "FILE")]
     summary: Option<PathBuf>,
+    /// Write an HTML page with these numbers to FILE
+    #[arg(long, value_name = "FILE.html")]
+    html: Option<PathBuf>,
     /// Exit with code 1 if the share of findings exceeds RATE, from 0 to 1
     #[arg(long, value_name = "RATE", allow_negative_numbers = true, value_parser = values::ratio)]
     fail_above: Option<f64>,
@@ -120,12 +129,14 @@ Verdicts:
   unscored  the record has no CIGAR (PAF needs cg or cs)
   equal     the record has the score of the optimum
   unmapped  the read is unmapped or absent, and no alignment reaches --min-score
+
   The first six are findings. Scores in the table include --end-bonus.
 
 Examples:
   swalign audit -x short bwa.bam genome.fa > findings.tsv
   samtools collate -uO sorted.bam | swalign audit -x short --pairs - genome.fa > findings.tsv
   swalign audit -x map-ont --reads reads.fq.gz --summary numbers.json minimap2.paf genome.fa > findings.tsv
+  swalign audit -x short --against minimap2.bam bwa.bam genome.fa > findings.tsv
   swalign audit -x short --sample 10000 --fail-above 0.01 -q -o findings.tsv mapper.bam genome.fa
 
 Exit codes: 0 success, 1 failure or more findings than --fail-above, 2 wrong usage.";
@@ -134,11 +145,12 @@ impl AuditArguments {
     pub fn resolve(self, command_line: String) -> Result<Options, clap::Error> {
         let AuditArguments { records, reference, reads, insert, output, scoring, least, anchor, machine } =
             self;
-        let AuditReadFlags { reads, pairs, sample, seed } = reads;
+        let AuditReadFlags { reads, pairs, against, sample, seed } = reads;
         let matrix = scoring.matrix.as_deref().map(Path::new);
-        let inputs: Vec<&Path> = reads.iter().chain([&records, &reference]).map(PathBuf::as_path).collect();
+        let inputs = reads.iter().chain(&against).chain([&records, &reference]);
+        let inputs: Vec<&Path> = inputs.map(PathBuf::as_path).collect();
         check_files(&inputs, matrix, output.output.as_deref())?;
-        let sides = [("--summary", output.summary.as_deref())];
+        let sides = [("--summary", output.summary.as_deref()), ("--html", output.html.as_deref())];
         check_about(&sides, inputs.iter().copied().chain(matrix), (output.output.as_deref(), false))?;
         if reads.len() > 2 {
             let text = "--reads: give one file, or two files of mates; join several files of single reads, as in `cat \
@@ -167,6 +179,7 @@ impl AuditArguments {
         }
         let audit = AuditOptions {
             records,
+            against,
             format: match output.format {
                 AuditFormatName::Tab => AuditFormat::Tab,
                 AuditFormatName::Json => AuditFormat::Json,
@@ -174,6 +187,7 @@ impl AuditArguments {
             every: output.every,
             tie_mapq: output.tie_mapq,
             summary: output.summary,
+            html: output.html,
             fail_above: output.fail_above,
             sample: sample.map(|reads| Sample { reads, seed: seed.unwrap_or(1) }),
             sampled: None,

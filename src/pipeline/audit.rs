@@ -11,8 +11,8 @@ use crate::input::reader::{
     FIRST, FileRecord, LAST, MATE_REVERSE, MATE_UNMAPPED, MISSING, MappedFields, PAIRED, PROPER, Reader,
     UNKNOWN_MAPQ,
 };
-use crate::output::audit::{AuditCounts, RecordPosition, Row, RowOptimum, header};
-use crate::output::writer::bgzf::RecordBytes;
+use crate::output::audit::{AuditCounts, JudgedRecord, RecordPosition, Row, RowOptimum, header};
+use crate::output::writer::bgzf::{self, RecordBytes};
 use crate::terms::alignment::{Alignment, QueryResult, SingleBest, Strand, Strands, Tier};
 use crate::terms::alphabet::reverse_complement_codes;
 use crate::terms::casts::to_u32;
@@ -37,6 +37,8 @@ pub struct Audit {
     references: HashMap<String, u32>,
     /// The records, if the queries are reads from files of their own.
     records: Option<RecordsByRead>,
+    /// The records of a second program.
+    against: Option<RecordsByRead>,
     /// The file of the queries, for errors.
     queries: PathBuf,
     /// Whether each two queries are mates.
@@ -49,6 +51,8 @@ pub struct Audit {
 /// The first primary record of each read.
 struct RecordsByRead {
     file: PathBuf,
+    /// The file of the reads.
+    reads: PathBuf,
     /// Comments with the fields of records, by the name of the read and the number of the mate.
     fields: HashMap<(Box<str>, u8), Box<[u8]>>,
     /// Number of further records of the same reads.
@@ -57,13 +61,19 @@ struct RecordsByRead {
     used: AtomicU64,
 }
 
-/// A read, what its record claims, and the verdict.
+/// A read with the judgment on its record, and on that of a second program.
 struct JudgedRead<'a> {
-    record: &'a FileRecord,
+    read: &'a FileRecord,
     mate: u8,
-    fields: Option<MappedFields<'a>>,
     best: Option<BestHit<'a>>,
-    /// The score of the record with end bonuses, if it has one.
+    record: JudgedFields<'a>,
+    against: Option<JudgedFields<'a>>,
+}
+
+/// The fields of a record, and the verdict.
+struct JudgedFields<'a> {
+    fields: Option<MappedFields<'a>>,
+    /// With end bonuses, if the record has a score.
     score: Option<i64>,
     verdict: Verdict,
 }
@@ -106,7 +116,7 @@ pub fn sampled(options: &Options) -> Result<Option<SampledNames>> {
 }
 
 impl RecordsByRead {
-    fn open(path: &Path) -> Result<RecordsByRead> {
+    fn open(path: &Path, reads: &Path) -> Result<RecordsByRead> {
         let mut fields: HashMap<(Box<str>, u8), Box<[u8]>> = HashMap::new();
         let mut repeated = 0;
         for record in Reader::open_mapped(path)? {
@@ -117,7 +127,8 @@ impl RecordsByRead {
                 std::collections::hash_map::Entry::Vacant(entry) => drop(entry.insert(tags.into())),
             }
         }
-        Ok(RecordsByRead { file: path.to_path_buf(), fields, repeated, used: AtomicU64::new(0) })
+        let [file, reads] = [path, reads].map(Path::to_path_buf);
+        Ok(RecordsByRead { file, reads, fields, repeated, used: AtomicU64::new(0) })
     }
 
     /// The fields of the record of a read. `mate` is 0 if the reads are not paired.
@@ -134,14 +145,31 @@ impl RecordsByRead {
             0 => get(name, 0).or_else(with_suffix),
             _ => get(name, mate).or_else(written),
         };
-        if found.is_none() && mate == 0 && (get(name, 1).is_some() || get(name, 2).is_some()) {
-            let place = place(&self.file, (0, name));
+        let of_mates = || get(name, 1).or_else(|| get(name, 2));
+        if let (None, 0, Some(tags)) = (found, mate, of_mates()) {
+            let place = place(&self.file, (parsed(&self.file, tags, (0, name))?.number, name));
             let remedy = "give the files of both mates, as in --reads R1.fq,R2.fq";
             return Err(Error::input(place, "its records are those of a pair", remedy));
         }
         let Some(tags) = found else { return Ok(None) };
         self.used.fetch_add(1, Ordering::Relaxed);
         parsed(&self.file, tags, (0, name)).map(Some)
+    }
+
+    /// Reports which records were not judged. A sample has only some of the reads.
+    fn tell(&self, is_sample: bool, reporter: &dyn Reporter) {
+        let RecordsByRead { file, reads, fields, repeated, used } = self;
+        let file = file.display();
+        if *repeated > 0 {
+            let records = counted(*repeated, RECORDS);
+            reporter
+                .note(&format!("{file}: {records} skipped, because the first record of each read is judged"));
+        }
+        let unused = (fields.len() as u64).saturating_sub(used.load(Ordering::Relaxed));
+        if unused > 0 && !is_sample {
+            let records = counted(unused, RECORDS);
+            reporter.note(&format!("warning: {file}: {records} of reads that {} lacks", reads.display()));
+        }
     }
 }
 
@@ -171,12 +199,16 @@ impl Audit {
                 return Err(Error::input(place, problem, "give each reference its own name"));
             }
         }
-        let records = audit.records.as_deref().map(RecordsByRead::open).transpose()?;
+        let open = |path: &PathBuf| RecordsByRead::open(path, &options.query);
+        let records = audit.records.as_ref().map(open).transpose()?;
+        let against = audit.against.as_ref().map(open).transpose()?;
+        let header = header(audit.format, against.is_some());
         Ok(Audit {
             options: audit.clone(),
-            header: vec![header(audit.format)],
+            header: vec![if options.packed { bgzf::pack(&header)? } else { header }],
             references,
             records,
+            against,
             queries: options.query.clone(),
             is_paired: options.has_mates(),
             unpaired: AtomicU64::new(0),
@@ -202,18 +234,8 @@ impl Audit {
                 "{mates} judged as single reads; --pairs judges both mates of a pair together"
             ));
         }
-        let Some(RecordsByRead { file, fields, repeated, used }) = &self.records else { return };
-        let file = file.display();
-        if *repeated > 0 {
-            let records = counted(*repeated, RECORDS);
-            reporter
-                .note(&format!("{file}: {records} skipped, because the first record of each read is judged"));
-        }
-        let unused = (fields.len() as u64).saturating_sub(used.load(Ordering::Relaxed));
-        if unused > 0 && self.options.sampled.is_none() {
-            let records = counted(unused, RECORDS);
-            reporter.note(&format!("warning: {file}: {records} of reads that the files of --reads lack"));
-        }
+        let is_sample = self.options.sampled.is_some();
+        self.records.iter().chain(&self.against).for_each(|records| records.tell(is_sample, reporter));
     }
 
     /// The fields of the record of a read; `None` if the file has no record of it.
@@ -249,7 +271,11 @@ impl Run<'_> {
         let mut counts = audit.counts.lock().unwrap_or_else(PoisonError::into_inner);
         let bytes = pieces.into_iter().map(|(bytes, own)| {
             counts.add(own);
-            RecordBytes::Ready(bytes)
+            match self.options.packed {
+                // Its blocks depend on the rows alone.
+                true => RecordBytes::Piece { begins: false, bytes },
+                false => RecordBytes::Ready(bytes),
+            }
         });
         Ok(bytes.collect())
     }
@@ -271,12 +297,16 @@ impl Run<'_> {
                 })
                 .collect::<Result<_>>()?;
             if audit.is_paired {
-                excuse_pair(&mut judged, found);
+                let best =
+                    |found: &QueryResult| found.alignments.first().map_or(0, |best| i64::from(best.score));
+                let of_pair = found.iter().map(best).sum();
+                excuse_pair(judged.iter_mut().map(|read| &mut read.record).collect(), of_pair);
+                excuse_pair(judged.iter_mut().filter_map(|read| read.against.as_mut()).collect(), of_pair);
             }
             for read in &judged {
                 let row = read.row(self.writer.names());
-                counts.count(&row, read.record.sequence.len());
-                if audit.options.every || !row.verdict.is_agreement() {
+                counts.count(&row, read.read.sequence.len());
+                if audit.options.every || !row.is_agreement() {
                     row.push(&mut bytes, audit.options.format);
                 }
             }
@@ -284,32 +314,51 @@ impl Run<'_> {
         Ok((bytes, counts))
     }
 
-    /// The verdict on a read. `mate` is its number in its pair, or 0.
+    /// The judgment on a read. `mate` is its number in its pair, or 0.
     fn judged<'a>(
         &self,
         audit: &'a Audit,
-        record: &'a FileRecord,
+        read: &'a FileRecord,
         found: &'a QueryResult,
         mate: u8,
     ) -> Result<JudgedRead<'a>> {
-        let fields = audit.fields(record, mate)?;
+        let fields = audit.fields(read, mate)?;
         let mate = fields.map_or(mate, |fields| if fields.mate() > 0 { fields.mate() } else { mate });
         if mate > 0 && !audit.is_paired {
             audit.unpaired.fetch_add(1, Ordering::Relaxed);
         }
-        let mut codes = Vec::with_capacity(record.sequence.len());
-        let is_encoded = self.scoring.alphabet.encode(&record.sequence, &mut codes).is_ok();
-        let claim = match fields {
-            Some(fields) if is_encoded => self.claim(audit, &fields, &codes)?,
+        let best = BestHit::of(found, audit.is_paired);
+        let record = self.judged_fields(audit, fields, read, (best, found.quality))?;
+        let against = match &audit.against {
+            None => None,
+            Some(records) => {
+                let fields = records.of(read, mate)?;
+                Some(self.judged_fields(audit, fields, read, (best, found.quality))?)
+            }
+        };
+        Ok(JudgedRead { read, mate, best, record, against })
+    }
+
+    /// The judgment on the record of a read with this best hit and mapping quality.
+    fn judged_fields<'a>(
+        &self,
+        audit: &Audit,
+        fields: Option<MappedFields<'a>>,
+        read: &FileRecord,
+        (best, quality): (Option<BestHit>, Option<u8>),
+    ) -> Result<JudgedFields<'a>> {
+        let mut codes = Vec::with_capacity(read.sequence.len());
+        let is_encoded = self.scoring.alphabet.encode(&read.sequence, &mut codes).is_ok();
+        let claim = match &fields {
+            Some(fields) if is_encoded => self.claim(audit, fields, &codes)?,
             Some(_) => OwnedClaim::Invalid,
             None => OwnedClaim::Unmapped,
         };
-        let best = BestHit::of(found, audit.is_paired);
         let optimum = best.map(|best| self.optimum(best, to_u32(codes.len())));
         let mapq = fields.map_or(UNKNOWN_MAPQ, |fields| fields.mapq);
         let most = audit.options.tie_mapq;
         // A mate may decide between positions that score the same.
-        let is_open = !audit.is_paired || found.quality.is_none_or(|quality| quality <= most);
+        let is_open = !audit.is_paired || quality.is_none_or(|quality| quality <= most);
         let proven = match &self.tiers {
             None => Some(self.rules.min_score),
             Some(tiers) => tiers.proven(&codes),
@@ -324,10 +373,10 @@ impl Run<'_> {
             OwnedClaim::Aligned(_, scores) => Some(scores.whole),
             _ => None,
         };
-        Ok(JudgedRead { record, mate, fields, best, score, verdict })
+        Ok(JudgedFields { fields, score, verdict })
     }
 
-    /// What the record of a read with these codes claims.
+    /// The claim of the record of a read with these codes.
     fn claim(&self, audit: &Audit, fields: &MappedFields, codes: &[u8]) -> Result<OwnedClaim> {
         if are_contradictory(fields) || fields.is_reverse() && self.strands == Strands::Plus {
             return Ok(OwnedClaim::Invalid);
@@ -394,14 +443,13 @@ fn are_contradictory(fields: &MappedFields) -> bool {
     fields.flags & PAIRED == 0 && fields.flags & of_mates != 0 || !fields.is_unmapped() && is_nowhere
 }
 
-/// A mate may score less than its own optimum if the pair does not score less than the pair that the aligner chooses.
-fn excuse_pair(judged: &mut [JudgedRead], found: &[QueryResult]) {
-    let theirs: i64 = judged.iter().filter_map(|read| read.score).sum();
-    let best = |found: &QueryResult| found.alignments.first().map_or(0, |best| i64::from(best.score));
-    if theirs >= found.iter().map(best).sum() {
+/// A mate may score less than its own optimum if both mates do not score less than the pair that the aligner chooses, which
+/// scores `of_pair`.
+fn excuse_pair(mates: Vec<&mut JudgedFields>, of_pair: i64) {
+    if mates.iter().filter_map(|mate| mate.score).sum::<i64>() >= of_pair {
         let excused =
-            judged.iter_mut().filter(|read| matches!(read.verdict, Verdict::Below | Verdict::Clipped));
-        excused.for_each(|read| read.verdict = Verdict::Equal);
+            mates.into_iter().filter(|mate| matches!(mate.verdict, Verdict::Below | Verdict::Clipped));
+        excused.for_each(|mate| mate.verdict = Verdict::Equal);
     }
 }
 
@@ -430,7 +478,22 @@ impl<'a> BestHit<'a> {
 
 impl JudgedRead<'_> {
     fn row<'b>(&'b self, names: &'b [String]) -> Row<'b> {
-        let JudgedRead { record, mate, fields, best, score, verdict } = self;
+        let JudgedRead { read, mate, best, record, against } = self;
+        let optimum = best.as_ref().map(|best| RowOptimum {
+            alignment: best.alignment,
+            score: best.alignment.score.into(),
+            reference: names.get(best.alignment.target as usize).map_or(MISSING, String::as_str),
+            len: to_u32(read.sequence.len()),
+            is_proven: best.tier != Tier::Anchored,
+        });
+        let against = against.as_ref().map(JudgedFields::record);
+        Row { read: &read.name, mate: *mate, record: record.record(), optimum, against }
+    }
+}
+
+impl JudgedFields<'_> {
+    fn record(&self) -> JudgedRecord<'_> {
+        let JudgedFields { fields, score, verdict } = self;
         let mapped = fields.as_ref().filter(|fields| !fields.is_unmapped());
         let position = mapped.map(|fields| RecordPosition {
             reference: fields.reference,
@@ -438,13 +501,6 @@ impl JudgedRead<'_> {
             strand: if fields.is_reverse() { Strand::Reverse } else { Strand::Forward },
             mapq: fields.mapq,
         });
-        let optimum = best.as_ref().map(|best| RowOptimum {
-            alignment: best.alignment,
-            score: best.alignment.score.into(),
-            reference: names.get(best.alignment.target as usize).map_or(MISSING, String::as_str),
-            len: to_u32(record.sequence.len()),
-            is_proven: best.tier != Tier::Anchored,
-        });
-        Row { read: &record.name, mate: *mate, verdict: *verdict, record: position, score: *score, optimum }
+        JudgedRecord { verdict: *verdict, position, score: *score }
     }
 }

@@ -57,7 +57,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("output/audit", &["input/reader", "align/audit"]),
     // Sums over records, like those of the writer.
     ("output/statistics", &["input/reader", "align/complexity", "align/quality"]),
-    ("output/report", &["output/statistics"]),
+    ("output/report", &["align/audit", "output/audit", "output/statistics"]),
     (
         "pipeline",
         &[
@@ -113,7 +113,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("api/targets", &["input/database"]),
     ("cli", &[]),
     // Prints adapters, progress and summary of a run.
-    ("cli/terminal", &["engine", "pipeline"]),
+    ("cli/terminal", &["engine", "output/audit", "pipeline"]),
     // Checks whether an output, or its receipt, is the same file as an input.
     ("cli/paths", &["output/writer"]),
     // For error remedies that name an option.

@@ -17,7 +17,11 @@ type Row = BTreeMap<String, String>;
 
 #[track_caller]
 fn rows(outcome: &Outcome) -> Vec<Row> {
-    let mut lines = outcome.text().lines();
+    rows_of(outcome.text())
+}
+
+fn rows_of(text: &str) -> Vec<Row> {
+    let mut lines = text.lines();
     let names: Vec<&str> =
         lines.next().expect("a header").strip_prefix('#').expect("#").split('\t').collect();
     let row = |line: &str| {
@@ -153,11 +157,7 @@ mod own_records {
         let reads = "--reads mates_1.fq.gz,mates_2.fq.gz";
         let found = folder.line(&format!("audit -q --every -x short {reads} own.sam sars2.fa")).done();
         assert!(found == expected);
-        let mates: Vec<String> =
-            rows(&Outcome { line: String::new(), code: Some(0), stdout: found, stderr: String::new() })
-                .iter()
-                .map(|row| row["mate"].clone())
-                .collect();
+        let mates: Vec<String> = rows_of(text(&found)).iter().map(|row| row["mate"].clone()).collect();
         assert!(mates.chunks(2).all(|pair| pair == ["1", "2"]));
     }
 
@@ -475,6 +475,27 @@ mod output {
         assert_eq!(unpacked(&planted.folder.file("out.json.gz")), expected);
     }
 
+    /// The page has the numbers of the summary, and escapes names.
+    #[test]
+    fn has_a_page() {
+        let planted = Planted::new();
+        let folder = &planted.folder;
+        folder.write("<x>.sam", records(&planted));
+        let line =
+            |more: &str| format!("audit -q --min-score 25 --html page.html -o out.tsv {more} <x>.sam ref.fa");
+        folder.line(&line("--every")).ended(0);
+        let page = folder.text("page.html");
+        assert!(page.contains("<title>Audit of &lt;x&gt;.sam</title>") && !page.contains("<x>"));
+        for (verdict, count) in verdicts(&rows_of(&folder.text("out.tsv"))) {
+            let row = format!("<tr><th scope=\"row\">{verdict}</th><td class=\"number\">{count}</td>");
+            assert!(page.contains(&row), "{row}");
+        }
+        folder.line(&line("--device plain --batch 7 -t 2 --every")).ended(0);
+        assert!(folder.text("page.html") == page);
+        folder.line(&line("--against <x>.sam")).ended(0);
+        assert!(folder.text("page.html").contains("Second file"));
+    }
+
     #[test]
     fn has_a_summary_and_a_limit() {
         let planted = Planted::new();
@@ -513,6 +534,46 @@ mod output {
                 "{said}"
             );
         }
+    }
+
+    /// The columns of each file are those of an audit of that file alone.
+    #[test]
+    fn of_two_files_is_that_of_each() {
+        let planted = Planted::new();
+        let first = records(&planted);
+        let one = planted.audited(&first, "--every");
+        planted
+            .folder
+            .write("y.sam", first.lines().rev().map(|line| line.to_string() + "\n").collect::<String>());
+        let same = planted.audited(&first, "--every --against y.sam --summary numbers.json");
+        let of_first = ["verdict", "reference", "position", "strand", "mapq", "score"];
+        for (row, alone) in same.iter().zip(&one) {
+            assert!(alone.iter().all(|(column, value)| &row[column] == value));
+            assert!(of_first.iter().all(|column| row[&format!("against_{column}")] == row[*column]));
+            assert_eq!(row["higher"], "*");
+        }
+        assert!(planted.folder.text("numbers.json").contains("\"higher\": {\"records\": 0, \"against\": 0}"));
+        // The optimal records of the same reads, and a file without records of some of them.
+        let reads: String = first
+            .lines()
+            .map(|line| line.split('\t').collect::<Vec<_>>())
+            .map(|fields| format!(">{}\n{}\n", fields[0], fields[9]))
+            .collect();
+        planted.folder.write("r.fa", reads);
+        planted.folder.line("-q --min-score 25 -o best.sam r.fa ref.fa").ended(0);
+        let line = format!("audit {} --every --against best.sam x.sam ref.fa", Planted::SCORING);
+        let outcome = planted.folder.line(&line.replace("-q ", ""));
+        let found = rows(&outcome);
+        let higher = found.iter().filter(|row| row["higher"] == "against").count();
+        assert!(found.iter().all(|row| row["against_verdict"] == "equal" && row["higher"] != "records"));
+        let not_optimal = one.iter().filter(|row| !["equal", "tie"].contains(&&*row["verdict"])).count();
+        assert_eq!(higher, not_optimal);
+        let last = outcome.stderr.lines().last().unwrap();
+        assert!(
+            last.contains("60 equal") && last.contains(&format!("{higher} higher in --against")),
+            "{last}"
+        );
+        planted.folder.line_refused("audit -q --against - - ref.fa", 2, &["stdin"]);
     }
 
     #[test]
@@ -705,8 +766,8 @@ mod damaged {
         for seed in 0..200 {
             let mut random = Random::new(seed);
             let scoring = Scoring::dna(1, random.pick(&[1, 4]), random.pick(&[2, 6]), random.pick(&[1, 2]));
-            let mut genome = random.sequence(Alphabet::Dna, 150 + random.below(200));
-            let len = genome.len();
+            let len = 150 + random.below(200);
+            let mut genome = random.sequence(Alphabet::Dna, len);
             if seed % 2 == 0 {
                 let copy = genome[..60].to_vec();
                 genome[len - 60..].copy_from_slice(&copy);
@@ -724,7 +785,7 @@ mod damaged {
                 }
                 let query = codes(Alphabet::Dna, &read);
                 let damage = damaged(&mut random, &scoring, (&query, &target), start);
-                let flags = damage.flags | 16 * random.below(2) as u16;
+                let flags = damage.flags | (16 * random.below(2) as u16);
                 let Damaged { position, cigar, .. } = &damage;
                 let bases = text(&read);
                 writeln!(

@@ -333,6 +333,7 @@ impl<R: Read> Read for BamReads<R> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::terms::bam::OPERATIONS;
 
     /// A record with these flags, bases, qualities, and bytes of tags.
     fn record(name: &str, flags: u16, bases: &str, qualities: &[u8], tags: &[u8]) -> Vec<u8> {
@@ -417,7 +418,7 @@ mod tests {
             record
         };
         let long = with_cigar(
-            record("l", 4, "ACG", &[1; 3], b"CGBI\x02\0\0\0\x14\0\0\0\x22\0\0\0"),
+            record("l", 4, "ACG", &[1; 3], b"CGBI\x02\0\0\0\x11\0\0\0\x22\0\0\0"),
             &[3 << 4 | 4, 7 << 4 | 3],
         );
         let mut unmapped = record("u", 4, "", &[], b"");

@@ -8,6 +8,8 @@ use std::path::PathBuf;
 pub struct AuditOptions {
     /// The file of records, if the reads are in files of their own. `None` if the run's queries are the records.
     pub records: Option<PathBuf>,
+    /// Records of a second program, which are judged too.
+    pub against: Option<PathBuf>,
     pub format: AuditFormat,
     /// Also writes rows for records without a finding.
     pub every: bool,
@@ -15,6 +17,8 @@ pub struct AuditOptions {
     pub tie_mapq: u8,
     /// The file for the numbers of verdicts, as JSON.
     pub summary: Option<PathBuf>,
+    /// The file for a page with these numbers.
+    pub html: Option<PathBuf>,
     /// Maximum share of findings, 0 to 1.
     pub fail_above: Option<f64>,
     pub sample: Option<Sample>,

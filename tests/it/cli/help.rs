@@ -252,6 +252,15 @@ fn example_files() -> Folder {
     for name in ["names.txt", "words.txt"] {
         folder.write(name, "word\n");
     }
+    for (output, reads) in [
+        ("bwa.bam", "reads.fq.gz"),
+        ("mapper.bam", "reads.fq.gz"),
+        ("minimap2.bam", "reads.fq.gz"),
+        ("minimap2.paf", "reads.fq.gz"),
+        ("sorted.bam", "--sort reads_1.fq.gz reads_2.fq.gz"),
+    ] {
+        folder.line(&format!("-q --preset short -o {output} {reads} genome.fa")).ended(0);
+    }
     fs::create_dir(folder.file("docs")).unwrap();
     folder.copy("notes.txt", "docs/notes.md");
     folder
