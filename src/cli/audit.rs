@@ -1,7 +1,6 @@
 //! The arguments of `swalign audit`.
 
 use super::align::{AlignMachineFlags, AnchorFlag, MinScoreFlag, ScoringFlags};
-use super::conflicts::is_refused;
 use super::mates::InsertFlag;
 use super::paths::{check_about, check_files};
 use super::{usage, values};
@@ -45,7 +44,7 @@ struct AuditReadFlags {
     /// Read the sequences from FASTA or FASTQ instead of RECORDS; two files are mates
     ///
     /// Required for PAF, and for primary records without SEQ or with hard clips. Reads without a record count as unmapped. All
-    /// records are kept in memory, about 200 bytes for each short read.
+    /// records are kept in memory, about 230 bytes for each short read.
     #[arg(long, value_name = "FILE[,FILE]", value_delimiter = ',')]
     reads: Vec<PathBuf>,
     /// Judge both mates of a pair together
@@ -116,7 +115,7 @@ pub const USAGE: &str = "swalign audit [OPTIONS] RECORDS REFERENCE";
 pub const NOTES: &str = "\
 Verdicts:
   Each read is aligned again under the scoring of this command, and its primary record is scored under the same scoring. \
-  Give the scoring of the mapper: bwa mem is --preset short, and minimap2 has presets of the same names.
+  Give the scoring of the mapper: short is that of bwa mem, and map-ont, map-hifi and asm5 to asm20 are those of minimap2.
   above     the record scores higher than the proven optimum: a bug of swalign, please report it
   below     the optimum scores higher
   clipped   like below, but the optimum overlaps the record and covers more of the read
@@ -133,9 +132,9 @@ Verdicts:
   The first six are findings. Scores in the table include --end-bonus.
 
 Examples:
+  samtools collate -uO sorted.bam | swalign audit -x short --pairs - genome.fa
   swalign audit -x short bwa.bam genome.fa > findings.tsv
-  samtools collate -uO sorted.bam | swalign audit -x short --pairs - genome.fa > findings.tsv
-  swalign audit -x map-ont --reads reads.fq.gz --summary numbers.json minimap2.paf genome.fa > findings.tsv
+  swalign audit -x map-ont --reads reads.fq.gz minimap2.paf genome.fa > findings.tsv
   swalign audit -x short --against minimap2.bam bwa.bam genome.fa > findings.tsv
   swalign audit -x short --sample 10000 --fail-above 0.01 -q -o findings.tsv mapper.bam genome.fa
 
@@ -213,7 +212,7 @@ impl AuditArguments {
     }
 }
 
-/// Hides the options that `swalign audit` refuses.
+/// Hides the option with values that `swalign audit` refuses.
 pub fn help(option: Arg) -> Arg {
-    if is_refused("audit", &option) { option.hide(true) } else { option }
+    if option.get_id() == "mode" { option.hide(true) } else { option }
 }
