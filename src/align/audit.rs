@@ -152,7 +152,7 @@ pub fn score(alignment: &Alignment, (query, target): (&[u8], &[u8]), scoring: &S
     runs.sum::<i64>() + i64::from(alignment.bonus(len, scoring.end_bonus))
 }
 
-/// What a record says about its read.
+/// The statement of a record about its read.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Claim<'a> {
     Unmapped,
