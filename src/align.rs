@@ -1,5 +1,7 @@
 //! From queries to hits: candidates, scores, paths, mates, supplementary hits, and how likely and how good a hit is.
 
+#[cfg(feature = "cli")]
+pub mod audit;
 pub mod backtrace;
 pub mod candidates;
 #[cfg(feature = "cli")]

@@ -1,6 +1,7 @@
 //! The command line, resolved into [`Options`]; nothing else knows clap.
 
 mod align;
+mod audit;
 mod circular;
 mod conflicts;
 mod dedup;
@@ -32,6 +33,7 @@ use crate::terms::options::{
     SearchOptions,
 };
 use align::{ALL_EXAMPLES, ALL_USAGE, All, EXAMPLES, NOTES, PAIRS_EXAMPLES, PAIRS_USAGE, PairArgs, Triangle};
+use audit::AuditArguments;
 use clap::error::{ContextKind, ErrorKind};
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use dedup::DedupArguments;
@@ -58,6 +60,8 @@ pub enum Command {
     Dedup(Box<DedupOptions>),
     /// Align all pairs of sequences in a file, and write a matrix.
     Matrix(Box<MatrixOptions>),
+    /// Compare the records of another program with the optimum.
+    Audit(Box<Options>),
     /// Build a database of references.
     Index(IndexOptions),
     /// Join the parts of a run.
@@ -117,6 +121,13 @@ enum Sub {
     /// Write each distinct sequence once, most abundant first
     #[command(after_long_help = dedup::NOTES, override_usage = dedup::USAGE)]
     Dedup(Box<DedupArguments>),
+    /// Compare the records of a mapper with the optimal alignments of their reads
+    ///
+    /// Scores each primary record of SAM, BAM or PAF, finds the optimal alignment of its read, and writes a row for each read
+    /// whose record scores less, is missing, or is not valid. Secondary and supplementary records are skipped.
+    #[command(after_long_help = audit::NOTES, override_usage = audit::USAGE)]
+    #[command(mut_args(audit::help))]
+    Audit(Box<AuditArguments>),
     /// Build a database to use as REFERENCE
     ///
     /// A database is one file with the encoded sequences, their names and header lines and, for DNA, a k-mer index. Runs
@@ -262,6 +273,7 @@ fn understand(line: &[OsString]) -> Result<Command, clap::Error> {
         Some(Sub::Search(search)) => Command::Search(Box::new(search.resolve(command_line)?)),
         Some(Sub::Grep(grep)) => Command::Grep(Box::new(grep.resolve()?)),
         Some(Sub::Dedup(dedup)) => Command::Dedup(Box::new(dedup.resolve()?)),
+        Some(Sub::Audit(audit)) => Command::Audit(Box::new(audit.resolve(command_line)?)),
         Some(Sub::Index(index)) => Command::Index(index.resolve()?),
         Some(Sub::Merge(merge)) => Command::Merge(merge.resolve()?),
         Some(Sub::Devices(Devices { json })) => Command::Devices { json },
@@ -301,7 +313,7 @@ fn clearer(error: clap::Error) -> clap::Error {
             let text = format!(
                 "one argument too many: '{word}'; give QUERY and REFERENCE, or two files of mates and REFERENCE; to align \
                  several files of single reads, concatenate them, as in `cat r1.fq.gz r2.fq.gz | swalign - ref.fa`; put \
-                 a subcommand (pairs, all, search, grep, dedup, index, merge, devices, completions) before everything else"
+                 a subcommand (pairs, all, search, grep, dedup, audit, index, merge, devices, completions) before everything else"
             );
             usage(ErrorKind::TooManyValues, text)
         }

@@ -27,6 +27,7 @@ fn main() -> ExitCode {
         Command::Grep(options) => return grep(&options),
         Command::Dedup(options) => dedup(&options),
         Command::Matrix(options) => matrix(&options),
+        Command::Audit(options) => return audit(&options),
         Command::Index(options) => index(&options),
         Command::Merge(options) => merge(&options),
         Command::Devices { json } => devices(json),
@@ -59,6 +60,21 @@ fn align(options: &Options) -> Result<()> {
     let summary = pipeline::run(options, &terminal)?;
     terminal.summary(&summary);
     Ok(())
+}
+
+/// With exit code 1 if there are more findings than `--fail-above` allows.
+fn audit(options: &Options) -> ExitCode {
+    let terminal = Terminal::with_bar(options.verbosity, options.output.as_deref());
+    let summary = stdout::check(options.output.as_deref()).and_then(|()| pipeline::run(options, &terminal));
+    match summary {
+        Ok(summary) => {
+            terminal.audit_summary(&summary);
+            let rate = summary.verdicts.unwrap_or_default().rate();
+            let most = options.audit.as_ref().and_then(|audit| audit.fail_above);
+            if most.is_some_and(|most| rate > most) { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+        }
+        Err(error) => fail(&error),
+    }
 }
 
 fn search(options: &SearchOptions) -> Result<()> {

@@ -17,6 +17,7 @@ mod about;
 mod align;
 mod alphabet;
 mod ambiguous;
+mod audit;
 mod circular;
 pub mod dedup;
 mod device;
@@ -65,6 +66,7 @@ use crate::terms::insert::InsertSize;
 use crate::terms::options::{Mode, Options};
 use crate::terms::scoring::Scoring;
 use about::FilesAbout;
+use audit::Audit;
 use device::{Crew, EngineFactory};
 use inputs::OpenInputs;
 use lanes::{OpenLane, SequencingLanes};
@@ -143,6 +145,8 @@ struct Run<'a> {
     remembered: Remembered,
     /// Set if statistics are requested.
     tally: Option<Tally>,
+    /// Judges the records of another program, which are then the output.
+    audit: Option<Audit>,
     writer: Writer,
     failure: Failure,
     /// Number of cells that a batch should have, by the workers' speed.
@@ -179,7 +183,10 @@ impl Failure {
 
 /// Runs `swalign` as `options` ask.
 pub fn run(options: &Options, reporter: &dyn Reporter) -> Result<Summary> {
-    let options = &Options { threads: set_threads(options.threads, reporter)?, ..options.clone() };
+    let mut options = Options { threads: set_threads(options.threads, reporter)?, ..options.clone() };
+    let sampled = audit::sampled(&options)?;
+    options.audit.iter_mut().for_each(|audit| audit.sampled = sampled);
+    let options = &options;
     thread::scope(|scope| run_beside(scope, options, reporter))
 }
 
@@ -214,6 +221,9 @@ fn run_beside<'scope>(
     let mut first = lanes.next(options.mode)?;
     let machine = (&hardware, &crew, engines);
     let (mut run, sample) = Run::new(options, reporter, references, first.as_mut(), machine)?;
+    if let Some(audit) = &options.audit {
+        run.audit = Some(Audit::new(options, audit, run.writer.names())?);
+    }
     run.reading.store(to_u64(reading.as_nanos()), Ordering::Relaxed);
     if !hardware.engine(0).keeps(&run.targets, &run.scoring) {
         reporter.note("the references do not fit into GPU memory, so each batch sends them in pieces");
@@ -273,6 +283,11 @@ impl Run<'_> {
         let begun = Instant::now();
         let index = sink.finish(output)?;
         self.say_remarks(&summary.remarks);
+        if let Some(audit) = &self.audit {
+            audit.tell(self.reporter);
+            let counts = audit.counts();
+            (summary.verdicts, summary.compared) = (Some(counts.all), counts.compared);
+        }
         summary.writing += begun.elapsed();
         Ok((summary, index))
     }

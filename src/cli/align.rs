@@ -55,22 +55,8 @@ pub struct All {
     split: SplitFlags,
     #[command(flatten)]
     flags: Flags,
-    /// Report hits below the proven minimum score if they contain N equal bases in a row; 0 reports none
-    ///
-    /// Without --min-score, a read is searched in full down to a score that depends on its length and on the total length of
-    /// the references: two thirds of the best possible score for 150 bases and a bacterial genome. A read without such a hit
-    /// gets the best alignment that contains a run of N equal bases and scores at least 30 x match. The tag ya:i:1 marks these
-    /// records, and their mapping quality is at most 30. With --min-score, reads are searched in full down to that score, and
-    /// this option has no effect.
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = ANCHOR,
-        value_parser = values::anchor,
-        hide_short_help = true,
-        help_heading = "Hits"
-    )]
-    anchor: u32,
+    #[command(flatten)]
+    anchor: AnchorFlag,
     /// Align with part I of N of the references, such as 2/8; `swalign merge` joins the parts
     ///
     /// For references larger than memory. The joined output is identical to that of a run without --ref-part. A part is a
@@ -88,6 +74,26 @@ pub struct All {
         conflicts_with = "part"
     )]
     ref_part: Option<Share>,
+}
+
+#[derive(Args)]
+#[command(next_help_heading = "Hits")]
+pub struct AnchorFlag {
+    /// Report hits below the proven minimum score if they contain N equal bases in a row; 0 reports none
+    ///
+    /// Without --min-score, a read is searched in full down to a score that depends on its length and on the total length of
+    /// the references: two thirds of the best possible score for 150 bases and a bacterial genome. A read without such a hit
+    /// gets the best alignment that contains a run of N equal bases and scores at least 30 x match. The tag ya:i:1 marks these
+    /// records, and their mapping quality is at most 30. With --min-score, reads are searched in full down to that score, and
+    /// this option has no effect.
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = ANCHOR,
+        value_parser = values::anchor,
+        hide_short_help = true
+    )]
+    pub anchor: u32,
 }
 
 #[derive(Args)]
@@ -147,7 +153,7 @@ struct Flags {
 
 #[derive(Args)]
 #[command(next_help_heading = "Scoring")]
-struct ScoringFlags {
+pub struct ScoringFlags {
     /// Alignment mode: local, glocal, global or overlap
     ///
     /// local aligns any part of the query with any part of the reference. glocal aligns the whole query with a part of the
@@ -216,7 +222,7 @@ struct ScoringFlags {
     /// is in thirds of bits, as in EMBOSS, Biopython and parasail, with 15/2. With a file, the preset sets the gap costs.
     /// --gap-open and --gap-extend override both.
     #[arg(long, value_name = "NAME|FILE")]
-    matrix: Option<String>,
+    pub matrix: Option<String>,
     /// Sequence type [default: detected from the references]
     #[arg(long, hide_short_help = true, value_name = "dna|protein", value_parser = values::alphabet(), hide_possible_values = true)]
     alphabet: Option<Alphabet>,
@@ -229,12 +235,19 @@ struct ScoringFlags {
 
 #[derive(Args)]
 #[command(next_help_heading = "Hits")]
-struct HitFlags {
+pub struct MinScoreFlag {
     /// Report hits that score at least N [default: 20 x match]
     ///
     /// With a matrix, the default is 60. There is no default in modes other than local.
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::any_score)]
     min_score: Option<i32>,
+}
+
+#[derive(Args)]
+#[command(next_help_heading = "Hits")]
+struct HitFlags {
+    #[command(flatten)]
+    least: MinScoreFlag,
     /// Report secondary hits that score at least RATIO x the best score [default: 0.8]
     ///
     /// RATIO is from 0 to 1. With --format tab, json and text, the default is 0. On references of
@@ -264,6 +277,17 @@ struct HitFlags {
     /// Align only the forward strand
     #[arg(long, hide = true, conflicts_with = "strand")]
     forward_only: bool,
+}
+
+impl MinScoreFlag {
+    /// The minimum score, if one is given. Refuses scores below 1 in local mode.
+    pub fn resolve(&self, mode: AlignmentMode) -> Result<Option<i32>, clap::Error> {
+        if mode.is_local() && self.min_score.is_some_and(|score| score < 1) {
+            let text = "--min-score: give 1 or more; lower scores exist only in modes other than local";
+            return Err(usage(ErrorKind::ValueValidation, text));
+        }
+        Ok(self.min_score)
+    }
 }
 
 impl HitFlags {
@@ -372,7 +396,7 @@ struct PartFlags {
 
 #[derive(Args)]
 #[command(next_help_heading = "Machine")]
-struct AlignMachineFlags {
+pub struct AlignMachineFlags {
     /// Prefilter: auto, index, scan or none; affects speed and memory, not the output
     ///
     /// index looks up pieces of DNA queries in an index of the references. scan (or bitap) scans the
@@ -487,6 +511,51 @@ Examples:
 
 Exit codes: 0 success, 1 failure, 2 wrong usage.";
 
+impl ScoringFlags {
+    pub fn mode(&self) -> AlignmentMode {
+        self.mode
+    }
+
+    /// Options with this scoring. Records of short reads have an end bonus by default.
+    pub fn options(self, is_of_records: bool) -> Options {
+        let has_bonus = self.preset == Some(Preset::Short) && self.mode.is_local() && is_of_records;
+        Options {
+            masks_lower_case: self.mask_lower_case,
+            alphabet: self.alphabet,
+            scoring: ScoringChoice {
+                preset: self.preset,
+                match_: self.match_,
+                mismatch: self.mismatch,
+                ambiguous: self.ambiguous,
+                iupac: self.iupac,
+                end_bonus: self.end_bonus.or(has_bonus.then_some(DEFAULT_END_BONUS)),
+                gap_open: self.gap_open,
+                gap_extend: self.gap_extend,
+                matrix: self.matrix,
+                mode: self.mode,
+            },
+            ..Options::default()
+        }
+    }
+}
+
+impl AlignMachineFlags {
+    /// These options with the choices of the machine.
+    pub fn options(self, options: Options) -> Options {
+        Options {
+            sampled_kmers: self.sampled_kmers,
+            segment: self.index_segment,
+            filter: self.filter,
+            dedup: !self.no_dedup,
+            device: self.device,
+            threads: self.threads.count(),
+            batch: self.batch,
+            checked_shaders: self.checked_shaders,
+            ..options
+        }
+    }
+}
+
 impl All {
     pub fn resolve(mut self, command_line: String) -> Result<Options, clap::Error> {
         let read_groups = std::mem::take(&mut self.flags.output.read_group);
@@ -507,7 +576,7 @@ impl All {
         let split = self.split.resolve(is_default);
         let hard_clips = self.split.hard_clips();
         let circular = self.circular.resolve();
-        let anchor = self.anchor;
+        let anchor = self.anchor.anchor;
         Ok(Options { ref_part, reads_as_reference, insert, split, hard_clips, circular, anchor, ..options })
     }
 }
@@ -656,13 +725,7 @@ impl Flags {
         let has_coverage = ranked.has_min_coverage();
         let mut ranked = ranked.resolve(format, hits.max_hits, to_file, mode == Mode::Triangle);
         let ends = scoring.mode;
-        if ends.is_local() && hits.min_score.is_some_and(|score| score < 1) {
-            let text = "--min-score: give 1 or more; lower scores exist only in modes other than local";
-            return Err(usage(ErrorKind::ValueValidation, text));
-        }
-        let is_of_short_reads = scoring.preset == Some(Preset::Short);
-        let has_bonus = is_of_short_reads && ends.is_local() && matches!(format, OutputFormat::Records(_));
-        let end_bonus = scoring.end_bonus.or(has_bonus.then_some(DEFAULT_END_BONUS));
+        let min_score = hits.least.resolve(ends)?;
         let is_any_part = !ends.takes_whole_queries();
         let has_floor = ranked.rank == Rank::Identity && mode == Mode::All && is_any_part && !has_coverage;
         if has_floor {
@@ -672,6 +735,7 @@ impl Flags {
         let ratio = if is_list { 0.0 } else { SECONDARY_RATIO };
         let packed =
             format != OutputFormat::Records(Format::Bam) && output.output.as_deref().is_some_and(is_packed);
+        let run = machine.options(scoring.options(matches!(format, OutputFormat::Records(_))));
         let mut lanes = lanes.into_iter();
         let SequencingLane { reads: query, mates, read_group } = lanes.next().unwrap_or_default();
         Ok(Options {
@@ -688,45 +752,24 @@ impl Flags {
             packed,
             rename_references: output.rename_references,
             reads_as_reference: mode == Mode::Triangle,
-            masks_lower_case: scoring.mask_lower_case,
             removes_gaps: input.remove_gaps,
-            alphabet: scoring.alphabet,
-            scoring: ScoringChoice {
-                preset: scoring.preset,
-                match_: scoring.match_,
-                mismatch: scoring.mismatch,
-                ambiguous: scoring.ambiguous,
-                iupac: scoring.iupac,
-                end_bonus,
-                gap_open: scoring.gap_open,
-                gap_extend: scoring.gap_extend,
-                matrix: scoring.matrix,
-                mode: scoring.mode,
-            },
             strands: strands.unwrap_or(Strands::of(mode != Mode::Pairs)),
-            min_score: hits.min_score,
+            min_score,
             anchor: ANCHOR,
             secondary_ratio: hits.secondary_ratio.unwrap_or(ratio),
-            sampled_kmers: machine.sampled_kmers,
-            segment: machine.index_segment,
             limits_by_quality: hits.secondary_ratio.is_none() && !is_list,
             part: parts.part,
             resume: parts.again.resume,
-            filter: machine.filter,
             // Names tell equal queries apart.
-            dedup: !machine.no_dedup && ranked.tie_rule == TieRule::First,
+            dedup: run.dedup && ranked.tie_rule == TieRule::First,
             ranked,
-            device: machine.device,
-            threads: machine.threads.count(),
-            batch: machine.batch,
             eqx: output.eqx,
             cs: output.cs,
             read_group,
             copies_comments: output.copy_comments,
             command_line,
             verbosity: if output.quiet { 0 } else { 1 + u8::from(output.verbose) },
-            checked_shaders: machine.checked_shaders,
-            ..Options::default()
+            ..run
         })
     }
 }

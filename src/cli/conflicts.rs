@@ -82,6 +82,12 @@ const CONFLICTS: &[Row] = &[
         when: Always,
         text: "masks only queries, but in `swalign all` every sequence is a query and a reference; use --mask low",
     },
+    Row {
+        commands: &["audit"],
+        options: OTHER_MODES,
+        when: Always,
+        text: "is not supported by `swalign audit`, because mappers write local alignments; leave it out",
+    },
     // Matrices.
     Row {
         commands: ALL,

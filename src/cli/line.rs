@@ -5,13 +5,14 @@ use clap::{Arg, ArgMatches, Command};
 
 /// Options that change no record. They say where records go, how they are computed, or which of them are written.
 /// Runs that differ only in these have the same header, so their parts can be joined.
-const OF_THE_RUN: [&str; 20] = [
+const OF_THE_RUN: [&str; 21] = [
     "batch",
     "checked_shaders",
     "count",
     "device",
     "filter",
     "format",
+    "html",
     "index_segment",
     "is_sam",
     "no_dedup",

@@ -13,6 +13,13 @@ pub struct MateFlags {
     /// QUERY contains both mates of each pair, one after the other
     #[arg(long)]
     interleaved: bool,
+    #[command(flatten)]
+    insert: InsertFlag,
+}
+
+#[derive(Args)]
+#[command(next_help_heading = "Input")]
+pub struct InsertFlag {
     /// Mean and standard deviation of the insert size in bases, such as 350,60 [default: estimated]
     ///
     /// The insert size is the distance from 5' end to 5' end. It is estimated from the first 20,000 pairs. A third value gives
@@ -20,7 +27,7 @@ pub struct MateFlags {
     /// standard deviations of the mean are properly paired. The values are printed to stderr and written to the header
     /// (@CO). Mates with --ref-part need this option.
     #[arg(long, hide_short_help = true, value_name = "MEAN,SD", allow_negative_numbers = true, value_parser = values::insert)]
-    insert: Option<InsertSize>,
+    pub insert: Option<InsertSize>,
 }
 
 impl MateFlags {
@@ -36,7 +43,7 @@ impl MateFlags {
 
     /// The insert size, if one is given.
     pub fn insert(&self) -> Option<InsertSize> {
-        self.insert
+        self.insert.insert
     }
 
     /// Refuses a subcommand after other arguments, which reads as the first of three files.

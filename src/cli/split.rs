@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 #[derive(Args)]
 #[command(next_help_heading = "Split reads")]
 pub struct SplitFlags {
-    /// Also align the rest of a query, as supplementary records [default with a preset for reads]
+    /// Also align the rest of a query, as supplementary records [default: by --preset]
     ///
     /// --preset short splits reads in SAM, BAM and PAF, and the presets for long reads and assemblies in all formats. Without
     /// --preset, no read is split. The best local alignment of each unaligned part becomes a supplementary record (FLAG 2048, tag SA) if it reaches

@@ -3,6 +3,7 @@
 mod bar;
 mod devices;
 
+use crate::output::audit::{ComparedCounts, VerdictCounts};
 use crate::pipeline::dedup::DedupSummary;
 use crate::pipeline::search::SearchSummary;
 use crate::pipeline::{Reporter, Stage, Summary, counted};
@@ -72,6 +73,20 @@ impl Terminal {
         }
     }
 
+    /// The line at the end of `swalign audit`, and with -v a line of cells and times.
+    pub fn audit_summary(&self, summary: &Summary) {
+        if let Some(bar) = &self.bar {
+            bar.clear();
+        }
+        if self.verbosity > 0 {
+            self.line(&audit_line(summary));
+            summary.compared.iter().for_each(|compared| self.line(&compared_line(compared)));
+        }
+        if self.verbosity > 1 {
+            self.line(&effort_line(summary));
+        }
+    }
+
     /// The line at the end of a run, and with -v a line of cells and times.
     pub fn summary(&self, summary: &Summary) {
         if let Some(bar) = &self.bar {
@@ -121,6 +136,28 @@ fn dedup_line(summary: &DedupSummary) -> String {
         parts.push(format!("{written} written"));
     }
     parts.push(format!("{:.2} s", elapsed.as_secs_f64()));
+    parts.join(", ")
+}
+
+/// Numbers of reads by verdict, the share of findings, and the time.
+fn audit_line(summary: &Summary) -> String {
+    let counts = summary.verdicts.unwrap_or_default();
+    let reads = counted(counts.total(), ["read", "reads"]);
+    format!("{reads}, {}, {:.2} s", verdicts(&counts), summary.elapsed.as_secs_f64())
+}
+
+/// The same for a second file, with the numbers of reads that score higher in one of the files.
+fn compared_line(compared: &ComparedCounts) -> String {
+    let ComparedCounts { against, higher: [first, second] } = compared;
+    format!("--against: {}; {first} higher in RECORDS, {second} higher in --against", verdicts(against))
+}
+
+/// Numbers of verdicts, and the share of findings.
+fn verdicts(counts: &VerdictCounts) -> String {
+    let shown = counts.by_name().filter(|&(_, count)| count > 0);
+    let mut parts: Vec<String> = shown.map(|(name, count)| format!("{count} {name}")).collect();
+    let (findings, total) = (counts.findings(), counts.total());
+    parts.push(format!("{}{}", counted(findings, ["finding", "findings"]), share(findings, total)));
     parts.join(", ")
 }
 

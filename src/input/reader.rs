@@ -16,6 +16,7 @@ mod faults;
 mod file_state;
 mod gunzip;
 mod lines;
+mod mapped;
 mod mate_texts;
 mod mates;
 mod meter;
@@ -41,6 +42,9 @@ pub use checks::{
 };
 pub use file_state::FileState;
 pub use lines::{LineBlock, LineReader};
+pub use mapped::{
+    FIRST, LAST, MATE_REVERSE, MATE_UNMAPPED, MISSING, MappedFields, PAIRED, PROPER, UNKNOWN_MAPQ,
+};
 pub use mate_texts::MateTexts;
 pub use mates::{Mates, QuerySource};
 pub use meter::Meter;
@@ -90,7 +94,7 @@ pub struct FileRecord {
     pub sequence: Vec<u8>,
     /// Phred+33 characters, one per residue; `None` for FASTA.
     pub qualities: Option<Vec<u8>>,
-    /// SAM tags of the header's comment, each preceded by a tab, if tags are kept.
+    /// SAM tags of the header's comment, each preceded by a tab, if tags are kept, or the fields of [`MappedFields`].
     pub tags: Vec<u8>,
 }
 
@@ -104,8 +108,8 @@ pub struct Reader {
     /// Whether the whole input has no records.
     is_empty: bool,
     is_bgzf: bool,
-    /// Whether the records are reads of a BAM file.
-    is_bam: bool,
+    /// Whether the records come from a file of alignments.
+    is_converted: bool,
     /// The @RG lines of a BAM file.
     read_groups: Vec<String>,
     /// Tolerated irregularities in the records parsed so far.
@@ -142,15 +146,41 @@ struct Part {
     may_be_empty: bool,
     /// Whether the part begins the file, so that its first bytes show the encoding.
     is_first: bool,
+    /// Whether the file has alignments, whose fields are kept.
+    keeps_fields: bool,
+}
+
+impl Part {
+    const WHOLE: Part = Part { may_be_empty: false, is_first: true, keeps_fields: false };
 }
 
 impl Reader {
     /// Opens `path`, or stdin for `-`. Returns an error if the input is neither FASTA nor FASTQ.
     pub fn open(path: &Path) -> Result<Reader> {
+        Reader::open_as(path, Part::WHOLE)
+    }
+
+    /// Opens a file of alignments. Each record is a read with the fields of its primary alignment ([`MappedFields`]). PAF
+    /// has no sequences.
+    pub fn open_mapped(path: &Path) -> Result<Reader> {
+        let reader = Reader::open_as(path, Part { keeps_fields: true, ..Part::WHOLE })?;
+        match reader.is_converted {
+            true => Ok(reader.with_rules(ReadRules { keeps_fields: true, ..ReadRules::default() })),
+            false => {
+                let remedy = "give the records of a mapper; CRAM can be converted with `samtools view -b`";
+                Err(Error::input(whole(&reader.origin.path), "this is neither SAM, BAM nor PAF", remedy))
+            }
+        }
+    }
+
+    fn open_as(path: &Path, part: Part) -> Result<Reader> {
         if path == Path::new("-") {
             let meter = Meter::default();
             let stdin = Box::new(meter.watch(io::stdin()));
-            return Ok(Reader { meter, ..Reader::new(PathBuf::from("<stdin>"), stdin)? });
+            return Ok(Reader {
+                meter,
+                ..Reader::placed(PathBuf::from("<stdin>"), stdin, Sizes::default(), part)?
+            });
         }
         let file = File::open(path).map_err(|source| unopened(path, source))?;
         let kind = file.metadata().map(|metadata| metadata.file_type());
@@ -161,12 +191,14 @@ impl Reader {
         let steady = kind.is_ok_and(|kind| kind.is_file());
         let (meter, state) = (Meter::default(), FileState::of(path, &file));
         let file = Box::new(meter.watch(file));
-        Ok(Reader { steady, meter, state, ..Reader::new(path.to_path_buf(), file)? })
+        let reader = Reader::placed(path.to_path_buf(), file, Sizes::default(), part)?;
+        Ok(Reader { steady, meter, state, ..reader })
     }
 
     /// Opens the part of a file that `slice` selects, or all of it.
     pub fn open_part(path: &Path, slice: Option<Slice>, rules: ReadRules) -> Result<Reader> {
         let reader = match slice {
+            None if rules.keeps_fields => Reader::open_mapped(path)?,
             None => Reader::open(path)?,
             Some(slice) => Reader::open_slice(path, slice)?,
         };
@@ -187,10 +219,11 @@ impl Reader {
     fn open_slice(path: &Path, slice: Slice) -> Result<Reader> {
         let (stretch, extent) = ShareBytes::open(path, slice).map_err(|source| unread(path, source))?;
         // A file that is neither FASTA nor FASTQ is rejected as a whole.
-        let part = Part { may_be_empty: stretch.has_records(), is_first: extent.is_first() };
+        let may_be_empty = stretch.has_records();
+        let part = Part { may_be_empty, is_first: extent.is_first(), keeps_fields: false };
         let meter = stretch.meter();
         let reader = Reader::placed(path.to_path_buf(), Box::new(stretch), Sizes::default(), part)?;
-        if reader.is_bam {
+        if reader.is_converted {
             let remedy = "convert it to FASTQ with `samtools fastq -T '*'`, and use --copy-comments";
             return Err(Error::input(whole(path), "BAM cannot be read in parts", remedy));
         }
@@ -198,18 +231,21 @@ impl Reader {
         Ok(Reader { steady: true, extent: Arc::new(extent), state, meter, ..reader })
     }
 
+    #[cfg(test)]
     fn new(path: PathBuf, input: Box<dyn Read + Send>) -> Result<Reader> {
         Reader::sized(path, input, Sizes::default())
     }
 
+    #[cfg(test)]
     fn sized(path: PathBuf, input: Box<dyn Read + Send>, sizes: Sizes) -> Result<Reader> {
-        Reader::placed(path, input, sizes, Part { may_be_empty: false, is_first: true })
+        Reader::placed(path, input, sizes, Part::WHOLE)
     }
 
     /// A reader for a whole file, or for a part.
     fn placed(path: PathBuf, input: Box<dyn Read + Send>, sizes: Sizes, part: Part) -> Result<Reader> {
-        let source = FileText::new(input, part.is_first).map_err(|source| unread(&path, source))?;
-        let (packing, tail, lead, is_bam) = (source.packing(), source.tail(), source.lead(), source.is_bam());
+        let source = FileText::new(input, part).map_err(|source| unread(&path, source))?;
+        let (packing, tail, lead) = (source.packing(), source.tail(), source.lead());
+        let is_converted = source.is_converted();
         if let Some(encoding) = source.utf16().filter(|_| part.is_first) {
             return Err(encoded(&path, encoding));
         }
@@ -249,7 +285,7 @@ impl Reader {
             rules: ReadRules::default(),
             is_empty: has_none && !part.may_be_empty,
             is_bgzf: packing == Packing::Bgzf,
-            is_bam,
+            is_converted,
             read_groups,
             remarks: RecordRemarks::default(),
             ahead: VecDeque::new(),
@@ -293,8 +329,8 @@ impl Reader {
     /// Corrects the position of an error that follows `before` in the part.
     fn shift(&self, before: Before, error: Error) -> Error {
         let error = self.extent.shift(before.shift(error));
-        // Its lines are those of the text converted from BAM.
-        if self.is_bam { error.without_line() } else { error }
+        // Its lines are those of the converted text.
+        if self.is_converted { error.without_line() } else { error }
     }
 
     /// Returns the next record without consuming it.

@@ -1,4 +1,4 @@
-//! Results for the user after a run: its statistics as JSON (`--stats`) and as a page (`--report`).
+//! Results for the user after a run: its statistics as JSON (`--stats`) and as a page (`--report`), and the page of an audit.
 
 mod multiqc;
 mod page;
@@ -6,7 +6,7 @@ mod stats;
 #[cfg(test)]
 mod tests;
 
-pub use page::page;
+pub use page::{audit_page, page};
 pub use stats::stats;
 
 use crate::output::statistics::{ReferenceDepth, Statistics};

@@ -2,7 +2,7 @@
 
 use super::Run;
 use super::report::Summary;
-use crate::output::report::{Account, Facts, page, stats};
+use crate::output::report::{Account, Facts, audit_page, page, stats};
 use crate::output::writer::Output;
 use crate::terms::error::Result;
 use crate::terms::options::{ANY_SCORE, Options};
@@ -11,17 +11,31 @@ use crate::terms::options::{ANY_SCORE, Options};
 pub struct FilesAbout {
     report: Option<Output>,
     stats: Option<Output>,
+    /// The numbers and the page of an audit.
+    audit: [Option<Output>; 2],
 }
 
 impl FilesAbout {
     pub fn open(options: &Options) -> Result<FilesAbout> {
         let open = |path: &Option<_>| path.as_deref().map(Output::create_side).transpose();
-        Ok(FilesAbout { report: open(&options.report)?, stats: open(&options.stats)? })
+        let audit = match &options.audit {
+            Some(audit) => [open(&audit.summary)?, open(&audit.html)?],
+            None => [None, None],
+        };
+        Ok(FilesAbout { report: open(&options.report)?, stats: open(&options.stats)?, audit })
     }
 
     /// Writes the results of `run`. The files get their final names together with the output.
     pub fn write(mut self, run: &Run, summary: &Summary, device: String) -> Result<Vec<Output>> {
-        let Some(tally) = &run.tally else { return Ok(Vec::new()) };
+        if let Some(audit) = &run.audit {
+            let [summary, html] = &mut self.audit;
+            let counts = audit.counts();
+            summary.iter_mut().try_for_each(|output| output.put(counts.json().as_bytes()))?;
+            let page = || audit_page(run.options, &run.scoring, &counts);
+            html.iter_mut().try_for_each(|output| output.put(page().as_bytes()))?;
+        }
+        let of_audit = self.audit.into_iter().flatten();
+        let Some(tally) = &run.tally else { return Ok(of_audit.collect()) };
         let Summary { elapsed, cells, whole, .. } = *summary;
         let facts = Facts { device, elapsed, cells, whole };
         tally.read(|statistics| -> Result<()> {
@@ -43,6 +57,6 @@ impl FilesAbout {
             }
             Ok(())
         })?;
-        Ok(self.report.into_iter().chain(self.stats).collect())
+        Ok(self.report.into_iter().chain(self.stats).chain(of_audit).collect())
     }
 }

@@ -90,7 +90,10 @@ impl Run<'_> {
             self.cells.store(next_cells(before, cells, begun.elapsed(), seconds), Ordering::Relaxed);
         }
         let formatting = Instant::now();
-        let parts = self.writer.parts(before.as_deref(), &records, &found)?;
+        let parts = match &self.audit {
+            Some(audit) => self.audited(audit, &records, &found)?,
+            None => self.writer.parts(before.as_deref(), &records, &found)?,
+        };
         if self.options.ref_part.is_some() {
             // Parts have scores with end bonuses, by which a merge chooses hits. Statistics have none.
             let (end_bonus, scores) = (self.scoring.end_bonus, self.reported_scores());
@@ -239,6 +242,9 @@ impl Run<'_> {
         let read = |record: u32| &*known.records[record as usize].name;
         let tie_break = self.tie_names.as_deref().map(|targets| TieBreak { read: &read, targets });
         if let Some(pairing) = &self.pairing {
+            if self.audit.is_some() {
+                found.iter_mut().for_each(QueryResult::keep_single);
+            }
             match self.options.ref_part {
                 None => pairing.pair(engine, scope, &mut found, tie_break.as_ref(), effort)?,
                 Some(_) => pairing.prepare(engine, scope, &mut found, effort)?,
@@ -270,7 +276,8 @@ impl Run<'_> {
             self.confirm(&mut found);
         }
         circles::cut(scope.batch, scope.layout, &mut found);
-        if self.options.ref_part.is_none() {
+        // Audits compare scores with end bonuses.
+        if self.options.ref_part.is_none() && self.audit.is_none() {
             end_bonus::leave_out(scope, self.reported_scores(), &mut found);
             self.confirm(&mut found);
         }

@@ -62,6 +62,8 @@ fn query_rules(options: &Options) -> ReadRules {
         removes_gaps: options.removes_gaps,
         keeps_tags: options.copies_comments,
         has_read_group: options.read_group.is_some(),
+        keeps_fields: options.queries_are_records(),
+        sample: options.audit.as_ref().and_then(|audit| audit.sampled),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Progress reports of a run, and its summary.
 
 use crate::align::hits::{Effort, QueryRemarks};
+use crate::output::audit::{ComparedCounts, VerdictCounts};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
@@ -84,6 +85,10 @@ pub struct Summary {
     /// Queries that cost at least half of the cells of a full search because the filter could not narrow down their
     /// positions. `None` without a filter.
     pub whole: Option<u64>,
+    /// Numbers of verdicts, if the run is an audit.
+    pub verdicts: Option<VerdictCounts>,
+    /// Numbers of a second file that is audited, too.
+    pub compared: Option<ComparedCounts>,
     /// Remarks on queries for the end of the run.
     pub remarks: QueryRemarks,
     pub elapsed: Duration,

@@ -223,6 +223,7 @@ impl<'a> Run<'a> {
             repeats,
             remembered: Remembered::default(),
             tally,
+            audit: None,
             writer,
             failure: Failure::default(),
             cells: AtomicU64::new(sample.cells.unwrap_or(FIRST_CELLS)),

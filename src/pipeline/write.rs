@@ -40,7 +40,10 @@ impl Run<'_> {
 
     /// The header, which may depend on whether any query has a hit.
     pub(super) fn header(&self, summary: &Summary) -> &[Vec<u8>] {
-        self.writer.header_for(summary.aligned > 0)
+        match &self.audit {
+            Some(audit) => audit.header(),
+            None => self.writer.header_for(summary.aligned > 0),
+        }
     }
 
     /// Whether the header is determined after the batches counted so far.

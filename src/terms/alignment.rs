@@ -252,9 +252,27 @@ pub struct QueryResult {
     /// For mates in a part of the references, the kind of each of `alignments`, which a merge of the parts uses to pair
     /// them. Otherwise empty.
     pub in_part: Vec<InPart>,
+    /// The best hit of a mate before it was paired, if the run compares records with it.
+    pub single: Option<Box<SingleBest>>,
+}
+
+/// The best hit of a mate as a single read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SingleBest {
+    pub alignment: Alignment,
+    /// As in [`QueryResult`].
+    pub second: Option<i32>,
+    pub tier: Tier,
 }
 
 impl QueryResult {
+    /// Keeps the best hit before the query is paired.
+    pub fn keep_single(&mut self) {
+        let (second, tier) = (self.second, self.tier);
+        let best = self.alignments.first().cloned();
+        self.single = best.map(|alignment| Box::new(SingleBest { alignment, second, tier }));
+    }
+
     /// Whether it has hits of the second tier.
     pub fn is_anchored(&self) -> bool {
         self.tier == Tier::Anchored && !self.alignments.is_empty()

@@ -13,6 +13,8 @@ pub const TARGET: usize = 4;
 pub const START: usize = 8;
 /// Offset of the length of the name, with its NUL.
 pub const NAME_LEN: usize = 12;
+/// Offset of the mapping quality.
+pub const MAPQ: usize = 13;
 /// Offset of the number of CIGAR operations.
 pub const OPERATIONS: usize = 16;
 /// Offset of the flags.

@@ -27,7 +27,7 @@ pub fn are_mates(one: &[u8], other: &[u8]) -> bool {
 }
 
 /// The name without the suffix that distinguishes mates.
-fn base(name: &[u8]) -> &[u8] {
+pub fn base(name: &[u8]) -> &[u8] {
     match name {
         [base @ .., b'.' | b'_' | b':', b'1' | b'2'] | [base @ .., b'/', b'0'..=b'9'] => base,
         _ => name,

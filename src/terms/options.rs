@@ -1,5 +1,6 @@
 //! The options of a run, resolved from the command line.
 
+mod audit;
 mod columns;
 mod dedup;
 mod grep;
@@ -14,6 +15,7 @@ mod scoring;
 mod search;
 mod search_columns;
 
+pub use audit::{AuditFormat, AuditOptions, Sample, SampledNames};
 pub use columns::Column;
 pub use dedup::{DedupBy, DedupOptions, ReadFormat};
 pub use grep::{GrepOptions, GrepOutput, GrepPatterns, OccurrenceRule, WordPosition};
@@ -275,6 +277,8 @@ pub struct Options {
     pub read_group: Option<ReadGroup>,
     /// SAM tags in the comments of queries are copied into their records.
     pub copies_comments: bool,
+    /// The queries are not reported, but the records of another program are compared with their hits.
+    pub audit: Option<AuditOptions>,
     /// The command line for @PG.
     pub command_line: String,
     /// 0: quiet, 1: normal, 2: verbose.
@@ -312,6 +316,11 @@ impl Options {
         let first =
             SequencingLane { reads: query.clone(), mates: mates.clone(), read_group: read_group.clone() };
         [first].into_iter().chain(more_lanes.iter().cloned()).collect()
+    }
+
+    /// Whether the queries are the records of another program, with their alignments.
+    pub fn queries_are_records(&self) -> bool {
+        self.audit.as_ref().is_some_and(|audit| audit.records.is_none())
     }
 
     /// Whether there are several lanes.

@@ -14,6 +14,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("gpu", &[]),
     ("engine", &[]),
     ("engine/gpu", &["gpu"]),
+    ("align/audit", &[]),
     ("align/quality", &[]),
     ("align/identity", &[]),
     ("align/complexity", &[]),
@@ -53,9 +54,10 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("output/writer/hits", &["patterns/search"]),
     // Writes ranked hits with their significance.
     ("output/writer/list", &["align/complexity", "align/identity"]),
+    ("output/audit", &["input/reader", "align/audit"]),
     // Sums over records, like those of the writer.
     ("output/statistics", &["input/reader", "align/complexity", "align/quality"]),
-    ("output/report", &["output/statistics"]),
+    ("output/report", &["align/audit", "output/audit", "output/statistics"]),
     (
         "pipeline",
         &[
@@ -68,9 +70,11 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
             "align/hits",
             "align/pairing",
             "align/split",
+            "output/audit",
             "output/statistics",
         ],
     ),
+    ("pipeline/audit", &["align/audit"]),
     ("pipeline/about", &["output/report"]),
     ("pipeline/repeats", &["align/repeats"]),
     ("pipeline/remembered", &["align/dedup"]),
@@ -109,7 +113,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("api/targets", &["input/database"]),
     ("cli", &[]),
     // Prints adapters, progress and summary of a run.
-    ("cli/terminal", &["engine", "pipeline"]),
+    ("cli/terminal", &["engine", "output/audit", "pipeline"]),
     // Checks whether an output, or its receipt, is the same file as an input.
     ("cli/paths", &["output/writer"]),
     // For error remedies that name an option.

@@ -7,6 +7,7 @@ mod suite;
 
 mod all;
 mod architecture;
+mod audit;
 mod boxes;
 mod circular;
 mod cli;

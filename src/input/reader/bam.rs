@@ -2,22 +2,17 @@
 //!
 //! The conversion is that of `samtools fastq -T '*'`: secondary and supplementary records are skipped, a read that was
 //! aligned to the reverse strand is reverse-complemented, `/1` and `/2` mark the mates of a pair, and the tags follow
-//! the name after tabs.
+//! the name after tabs. If the fields of the records are kept, the text is that of [`super::mapped`].
 
+use super::mapped::{FIRST, LAST, MISSING, MappedFields, PAIRED, REPEATED, REVERSE, push_mapped};
 use crate::terms::alphabet::complement;
 use crate::terms::bam::{
-    FLAGS, MAGIC, NAME, NAME_LEN, NO_QUALITY, QUALITY_OFFSET, RecordFields, SIZE, Tag, array, integer,
-    number_size,
+    FLAGS, MAGIC, MAPQ, NAME, NAME_LEN, NO_QUALITY, QUALITY_OFFSET, RecordFields, SIZE, START, TARGET, Tag,
+    array, integer, number_size,
 };
 use std::fmt;
 use std::io::{self, ErrorKind, Read, Write};
 
-const PAIRED: u16 = 1;
-const REVERSE: u16 = 1 << 4;
-const FIRST: u16 = 1 << 6;
-const SECOND: u16 = 1 << 7;
-/// Flags of secondary and supplementary records, which repeat reads of other records.
-const REPEATED: u16 = 1 << 8 | 1 << 11;
 /// Quality of the bases of a read without qualities, for which FASTQ has no notation.
 const UNKNOWN_QUALITY: u8 = QUALITY_OFFSET + 1;
 /// Maximum number of bytes of a record. The longest reads have some million bases, and a few bytes for each.
@@ -38,9 +33,13 @@ pub struct BamReads<R> {
     ended: bool,
     /// The @RG lines of the header, once it was read.
     read_groups: Vec<String>,
+    /// Whether the fields of the records are kept.
+    keeps_fields: bool,
+    /// Names of the references, if the fields are kept.
+    references: Vec<String>,
 }
 
-/// A fault of a BAM file.
+/// A fault of a file of alignments.
 #[derive(Debug)]
 pub struct DamagedBam(String);
 
@@ -54,7 +53,7 @@ impl std::error::Error for DamagedBam {}
 
 impl<R: Read> BamReads<R> {
     /// Reads decompressed BAM data, starting with the magic number.
-    pub fn new(input: R) -> BamReads<R> {
+    pub fn new(input: R, keeps_fields: bool) -> BamReads<R> {
         BamReads {
             input,
             has_header: false,
@@ -64,6 +63,8 @@ impl<R: Read> BamReads<R> {
             given: 0,
             ended: false,
             read_groups: Vec::new(),
+            keeps_fields,
+            references: Vec::new(),
         }
     }
 
@@ -86,9 +87,19 @@ impl<R: Read> BamReads<R> {
         self.read_groups = read_groups(&text);
         let references = u32::from_le_bytes(self.take()?);
         for _ in 0..references {
-            let name = u32::from_le_bytes(self.take()?);
-            // The length of the reference follows the name.
-            self.pass(u64::from(name) + 4)?;
+            let len = u32::from_le_bytes(self.take()?);
+            if self.keeps_fields {
+                let mut name = Vec::new();
+                (&mut self.input).take(len.into()).read_to_end(&mut name)?;
+                if name.pop().is_none_or(|last| last != 0) || name.len() + 1 < len as usize {
+                    return Err(self.cut_short());
+                }
+                self.references.push(String::from_utf8_lossy(&name).into_owned());
+            } else {
+                self.pass(len.into())?;
+            }
+            // The length of the reference.
+            self.pass(4)?;
         }
         Ok(())
     }
@@ -119,7 +130,10 @@ impl<R: Read> BamReads<R> {
     /// Appends the read of the record to the text.
     fn push_read(&mut self) -> io::Result<()> {
         let BamReads { record, text, .. } = self;
-        let written = push_read(text, record);
+        let written = match self.keeps_fields {
+            true => push_fields(text, record, self.records, &self.references),
+            false => push_read(text, record),
+        };
         written.ok_or_else(|| {
             fault(format!("record {} of the BAM data is damaged: its fields exceed its size", self.records))
         })
@@ -160,7 +174,8 @@ fn read_groups(header: &[u8]) -> Vec<String> {
     lines.filter(is_sound).map(str::to_string).collect()
 }
 
-fn fault(text: String) -> io::Error {
+/// An error of a file of alignments.
+pub fn fault(text: String) -> io::Error {
     io::Error::new(ErrorKind::InvalidData, DamagedBam(text))
 }
 
@@ -174,9 +189,9 @@ fn push_read(text: &mut Vec<u8>, record: &[u8]) -> Option<()> {
     let name = usize::from(*record.get(NAME_LEN)?);
     text.push(b'@');
     text.extend_from_slice(record.get(NAME..(NAME + name).checked_sub(1)?)?);
-    match flags & (PAIRED | FIRST | SECOND) {
+    match flags & (PAIRED | FIRST | LAST) {
         mate if mate == PAIRED | FIRST => text.extend_from_slice(b"/1"),
-        mate if mate == PAIRED | SECOND => text.extend_from_slice(b"/2"),
+        mate if mate == PAIRED | LAST => text.extend_from_slice(b"/2"),
         _ => {}
     }
     let mut at = fields.tags;
@@ -203,6 +218,56 @@ fn push_read(text: &mut Vec<u8>, record: &[u8]) -> Option<()> {
     }
     text.push(b'\n');
     Some(())
+}
+
+/// Appends the read of a record with its fields, unless another record has the whole read; `None` if the record is
+/// damaged.
+fn push_fields(text: &mut Vec<u8>, record: &[u8], number: u64, references: &[String]) -> Option<()> {
+    let fields = RecordFields::of(record)?;
+    let flags = u16::from_le_bytes(array(record, FLAGS)?);
+    if flags & REPEATED != 0 {
+        return Some(());
+    }
+    let name = usize::from(*record.get(NAME_LEN)?);
+    let reference = match i32::from_le_bytes(array(record, TARGET)?) {
+        -1 => MISSING,
+        target => references.get(usize::try_from(target).ok()?)?,
+    };
+    let start = i32::from_le_bytes(array(record, START)?);
+    let mut cigar = cigar_text(record.get(NAME + name..fields.bases)?)?;
+    // More operations than BAM's field can count are stored in a tag.
+    if cigar.starts_with(&format!("{}S", fields.len)) && cigar.ends_with('N') {
+        let mut at = fields.tags;
+        while at < record.len() {
+            let tag = Tag::at(record, at)?;
+            if tag.name == *b"CG" && record[tag.range.start + 2..].starts_with(b"BI") {
+                cigar = cigar_text(&record[tag.range.start + 8..tag.range.end])?;
+            }
+            at = tag.range.end;
+        }
+    }
+    let mapped = MappedFields {
+        number,
+        flags,
+        reference,
+        position: u32::try_from(i64::from(start) + 1).ok()?,
+        mapq: *record.get(MAPQ)?,
+        cigar: if cigar.is_empty() { MISSING } else { &cigar },
+    };
+    let name = record.get(NAME..(NAME + name).checked_sub(1)?)?;
+    push_mapped(text, name, &mapped, fields.bases(record));
+    Some(())
+}
+
+/// The text of a CIGAR; `None` if an operation is unknown.
+fn cigar_text(operations: &[u8]) -> Option<String> {
+    let mut text = String::new();
+    for operation in operations.chunks_exact(4) {
+        let operation = u32::from_le_bytes(array(operation, 0)?);
+        let letter = b"MIDNSHP=X".get((operation & 15) as usize)?;
+        text.push_str(&format!("{}{}", operation >> 4, char::from(*letter)));
+    }
+    Some(text)
 }
 
 /// Appends a tag in SAM's form, preceded by a tab. A tag whose text would end the line is left out.
@@ -268,6 +333,7 @@ impl<R: Read> Read for BamReads<R> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::terms::bam::OPERATIONS;
 
     /// A record with these flags, bases, qualities, and bytes of tags.
     fn record(name: &str, flags: u16, bases: &str, qualities: &[u8], tags: &[u8]) -> Vec<u8> {
@@ -302,7 +368,14 @@ mod tests {
 
     fn text(bytes: &[u8]) -> io::Result<String> {
         let mut text = String::new();
-        BamReads::new(bytes).read_to_string(&mut text)?;
+        BamReads::new(bytes, false).read_to_string(&mut text)?;
+        Ok(text)
+    }
+
+    /// The text of the same file with the fields of the records.
+    fn fields(bytes: &[u8]) -> io::Result<String> {
+        let mut text = String::new();
+        BamReads::new(bytes, true).read_to_string(&mut text)?;
         Ok(text)
     }
 
@@ -331,6 +404,39 @@ mod tests {
     }
 
     #[test]
+    fn fields_are_those_of_sam() {
+        let mut mapped = record("r", 16, "AACCR", &[1; 5], b"NMC\x03");
+        mapped[TARGET..TARGET + 4].copy_from_slice(&0u32.to_le_bytes());
+        mapped[START..START + 4].copy_from_slice(&6u32.to_le_bytes());
+        mapped[MAPQ] = 17;
+        let with_cigar = |mut record: Vec<u8>, operations: &[u32]| {
+            record[OPERATIONS..OPERATIONS + 2].copy_from_slice(&(operations.len() as u16).to_le_bytes());
+            let at = NAME + usize::from(record[NAME_LEN]);
+            record.splice(at..at, operations.iter().flat_map(|operation| operation.to_le_bytes()));
+            let size = (record.len() - SIZE) as u32;
+            record[..SIZE].copy_from_slice(&size.to_le_bytes());
+            record
+        };
+        let long = with_cigar(
+            record("l", 4, "ACG", &[1; 3], b"CGBI\x02\0\0\0\x11\0\0\0\x22\0\0\0"),
+            &[3 << 4 | 4, 7 << 4 | 3],
+        );
+        let mut unmapped = record("u", 4, "", &[], b"");
+        for offset in [TARGET, START] {
+            unmapped[offset..offset + 4].copy_from_slice(&u32::MAX.to_le_bytes());
+        }
+        let records = [
+            with_cigar(mapped, &[1 << 4 | 4, 4 << 4]),
+            record("again", 256, "ACGT", &[1; 4], b""),
+            long,
+            unmapped,
+        ];
+        let expected =
+            ">r\t1\t16\tt\t7\t17\t1S4M\nYGGTT\n>l\t3\t4\tt\t1\t0\t1I2D\nACG\n>u\t4\t4\t*\t0\t0\t*\n\n";
+        assert_eq!(fields(&file(&records)).unwrap(), expected);
+    }
+
+    #[test]
     fn damage_is_an_error_and_never_a_panic() {
         let whole = file(&[record("a", 4, "ACGT", &[9; 4], b"NMC\x03"), record("b", 4, "AC", &[9; 2], b"")]);
         let ends = [whole.len() - record("b", 4, "AC", &[9; 2], b"").len(), whole.len()];
@@ -343,7 +449,8 @@ mod tests {
             for value in [0, 1, 0x7f, 0xff] {
                 let mut changed = whole.clone();
                 changed[at] = value;
-                let _ = BamReads::new(&changed[..]).read_to_end(&mut Vec::new());
+                let _ = text(&changed);
+                let _ = fields(&changed);
             }
         }
     }

@@ -254,7 +254,8 @@ impl Mates {
 /// Gives both mates the name of the pair; records of different pairs are an error.
 fn join(one: &mut FileRecord, other: &mut FileRecord, paths: [&Path; 2]) -> Result<()> {
     let Some(name) = pair_name(&one.name, &other.name) else {
-        let order = "in the same order, or give one file of alternating mates with --interleaved";
+        let order = "in the same order, or give one file of alternating mates with --interleaved (`samtools collate` \
+                     groups those of BAM)";
         return Err(unlike([of_record(paths[0], one), of_record(paths[1], other)], order));
     };
     let len = name.len();

@@ -188,14 +188,17 @@ impl<'a> Raw<'a> {
         letters
     }
 
-    /// SAM tags of the comment, if tags are kept.
+    /// SAM tags of the comment, if tags are kept, or the whole comment if it has the fields of an alignment.
     pub fn tags(&self) -> Vec<u8> {
-        let ReadRules { keeps_tags, has_read_group, .. } = self.reading.rules;
-        if !keeps_tags {
+        let ReadRules { keeps_tags, has_read_group, keeps_fields, .. } = self.reading.rules;
+        if !keeps_tags && !keeps_fields {
             return Vec::new();
         }
         let header = self.parsed.id().trim_ascii_start();
         let comment = header[first_word(header).len()..].trim_ascii();
+        if keeps_fields {
+            return comment.to_vec();
+        }
         let CommentTags { text, has_others } = tags_of_comment(comment, has_read_group);
         if has_others {
             self.remark(Remark::NoTag);

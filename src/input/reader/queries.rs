@@ -204,6 +204,9 @@ impl QueryRules {
     fn take(&self, piece: &mut QueryPiece, raw: Raw) -> Result<()> {
         let check = if self.read.any_names { check_named_query } else { check_query_name };
         check(raw.name).map_err(|(problem, remedy)| raw.fault(problem, remedy))?;
+        if self.read.sample.is_some_and(|sample| !sample.has(raw.name)) {
+            return Ok(());
+        }
         let mut record = FileRecord::new(&raw);
         if record.sequence.is_empty() && self.skips_empty {
             return Ok(());

@@ -15,7 +15,7 @@ type Outcome = (Vec<FileRecord>, Option<String>);
 /// Records one by one from one parser over all bytes except empty lines at the ends: the reader as it was before it had
 /// blocks.
 fn plainly(content: &[u8]) -> Outcome {
-    let mut source = FileText::new(Box::new(Cursor::new(content.to_vec())), true).unwrap();
+    let mut source = FileText::new(Box::new(Cursor::new(content.to_vec())), Part::WHOLE).unwrap();
     let origin = Origin { path: "x".into(), tail: source.tail() };
     let (mut records, lead) = (Vec::new(), source.lead());
     if let Some(format) = lead.alignments {

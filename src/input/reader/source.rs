@@ -1,9 +1,11 @@
 //! The text of a file: decompressed, without a byte order mark, and with LF line ends instead of lone CRs.
 
+use super::Part;
 use super::bam::BamReads;
 use super::bgzf::{self, Bgzf};
 use super::cut::newlines;
 use super::gunzip::{Gunzip, GzipTail};
+use super::mapped::{LineFormat, MappedLines, is_paf};
 use std::io::{self, BufReader, Cursor, Read};
 
 /// Compression of a file, recognized by its first bytes.
@@ -66,6 +68,8 @@ pub struct Lead {
     pub ends_in_cr: bool,
     /// Format of a text, or of its decompressed bytes, that contains alignments instead of sequences.
     pub alignments: Option<&'static str>,
+    /// Whether the first line is one of PAF.
+    pub is_paf: bool,
 }
 
 /// Maximum number of bytes in which the first line end is searched for.
@@ -104,7 +108,9 @@ impl Lead {
             before.lines = before.lines.max(crs);
         }
         before.first = head.first().copied();
-        before.alignments = alignments(&head[..first_line.unwrap_or(head.len())]);
+        let first_line = &head[..first_line.unwrap_or(head.len())];
+        before.alignments = alignments(first_line);
+        before.is_paf = is_paf(first_line);
         Ok((before, head))
     }
 }
@@ -140,9 +146,9 @@ fn alignments(line: &[u8]) -> Option<&'static str> {
     match line {
         _ if line.starts_with(b"BAM\x01") => Some(BAM),
         _ if line.starts_with(b"CRAM") && line.get(4).is_some_and(|&version| version < 16) => Some("CRAM"),
-        _ if HEADERS.iter().any(|header| line.starts_with(header)) => Some("SAM"),
+        _ if HEADERS.iter().any(|header| line.starts_with(header)) => Some(SAM),
         [b'>', ..] | [b'@', ..] => None,
-        _ => has_columns().then_some("SAM"),
+        _ => has_columns().then_some(SAM),
     }
 }
 
@@ -160,8 +166,8 @@ pub struct FileText {
     packing: Packing,
     lead: Lead,
     utf16: Option<&'static str>,
-    /// Whether the text was made from the reads of a BAM file.
-    is_bam: bool,
+    /// Whether the text was made from the records of a file of alignments.
+    is_converted: bool,
     /// The @RG lines of a BAM file.
     read_groups: Vec<String>,
     ended: bool,
@@ -170,13 +176,13 @@ pub struct FileText {
     tail: GzipTail,
 }
 
-/// Name of the BAM format.
+/// Names of formats.
 pub const BAM: &str = "BAM";
+const SAM: &str = "SAM";
 
 impl FileText {
-    /// Reads the first bytes of `input`, which identify the compression. They are the beginning of the file if
-    /// `is_first`.
-    pub fn new(mut input: Box<dyn Read + Send>, is_first: bool) -> io::Result<FileText> {
+    /// Reads the first bytes of `input`, which identify the compression.
+    pub fn new(mut input: Box<dyn Read + Send>, part: Part) -> io::Result<FileText> {
         let mut head = beginning(&mut input)?;
         let (packing, tail) = (Packing::of(&head), GzipTail::default());
         if let Packing::Gzip | Packing::Bgzf = packing {
@@ -189,7 +195,7 @@ impl FileText {
         }
         let utf16 = utf16(&head);
         let mut input = Cursor::new(head).chain(input);
-        let (lead, head) = match is_first {
+        let (lead, head) = match part.is_first {
             true => Lead::read(&mut input)?,
             false => {
                 let head = beginning(&mut input)?;
@@ -197,28 +203,50 @@ impl FileText {
             }
         };
         let input: Box<dyn Read + Send> = Box::new(Cursor::new(head).chain(input));
-        let is_bam = lead.alignments == Some(BAM);
-        let mut read_groups = Vec::new();
-        let (input, lead): (Box<dyn Read + Send>, Lead) = match is_bam {
-            true => {
-                let mut reads = BamReads::new(input);
-                let head = beginning(&mut reads)?;
-                let lead = Lead { first: head.first().copied(), ..Lead::default() };
-                read_groups = reads.read_groups().to_vec();
-                (Box::new(Cursor::new(head).chain(reads)), lead)
-            }
-            false => (input, lead),
+        let text = FileText {
+            input: Box::new(io::empty()),
+            packing,
+            lead,
+            utf16,
+            is_converted: true,
+            read_groups: Vec::new(),
+            ended: false,
+            last: b"\n",
+            tail,
         };
-        Ok(FileText { input, packing, lead, utf16, is_bam, read_groups, ended: false, last: b"\n", tail })
+        match lead.alignments {
+            Some(BAM) => {
+                let mut reads = BamReads::new(input, part.keeps_fields);
+                let head = beginning(&mut reads)?;
+                let read_groups = reads.read_groups().to_vec();
+                Ok(FileText { read_groups, ..text.converted(head, reads) })
+            }
+            Some(SAM) if part.keeps_fields => text.of_lines(input, LineFormat::Sam),
+            None if part.keeps_fields && lead.is_paf => text.of_lines(input, LineFormat::Paf),
+            _ => Ok(FileText { input, is_converted: false, ..text }),
+        }
+    }
+
+    /// The converted records of a file with a record per line.
+    fn of_lines(self, input: Box<dyn Read + Send>, format: LineFormat) -> io::Result<FileText> {
+        let mut lines = MappedLines::new(input, format);
+        let head = beginning(&mut lines)?;
+        Ok(self.converted(head, lines))
+    }
+
+    /// Text that is converted from alignments, after its first bytes.
+    fn converted(self, head: Vec<u8>, rest: impl Read + Send + 'static) -> FileText {
+        let lead = Lead { first: head.first().copied(), ..Lead::default() };
+        FileText { input: Box::new(Cursor::new(head).chain(rest)), lead, ..self }
     }
 
     pub fn packing(&self) -> Packing {
         self.packing
     }
 
-    /// Whether the text was made from the reads of a BAM file.
-    pub fn is_bam(&self) -> bool {
-        self.is_bam
+    /// Whether the text was made from the records of a file of alignments.
+    pub fn is_converted(&self) -> bool {
+        self.is_converted
     }
 
     /// The @RG lines of a BAM file.

@@ -20,6 +20,8 @@ const ANY_NAMES: ReadRules = ReadRules {
     keeps_titles: false,
     removes_gaps: false,
     keeps_tags: false,
+    keeps_fields: false,
+    sample: None,
     has_read_group: false,
 };
 

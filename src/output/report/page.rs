@@ -3,12 +3,16 @@
 //! `page.js` draws all charts except those of depth from tables in the page, so that the tables can be read without it.
 //! All names are escaped, and long names are truncated.
 
+mod audit;
 mod charts;
 mod html;
 mod sections;
 
+pub use audit::audit_page;
+
 use super::{Account, Facts};
 use html::escaped;
+use sections::ReportSection;
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
@@ -18,7 +22,11 @@ const POLICY: &str =
 
 /// The content of the file of `--report`.
 pub fn page(account: &Account, facts: &Facts) -> String {
-    let sections = sections::all(account, facts);
+    framed(&sections::title(account), &sections::note(account), &sections::all(account, facts))
+}
+
+/// A page of these sections. The note is HTML.
+fn framed(title: &str, note: &str, sections: &[ReportSection]) -> String {
     let links: String = sections
         .iter()
         .map(|section| format!("<li><a href=\"#{}\">{}</a></li>\n", section.id, section.heading))
@@ -26,12 +34,11 @@ pub fn page(account: &Account, facts: &Facts) -> String {
     let bodies: String = sections
         .iter()
         .map(|section| {
-            let sections::ReportSection { id, heading, body } = section;
+            let ReportSection { id, heading, body } = section;
             format!("<section aria-labelledby=\"{id}\">\n<h2 id=\"{id}\">{heading}</h2>\n{body}</section>\n")
         })
         .collect();
-    let title = escaped(&sections::title(account));
-    let note = sections::note(account);
+    let title = escaped(title);
     let version = env!("CARGO_PKG_VERSION");
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\

@@ -1,5 +1,7 @@
 //! How records of FASTA and FASTQ are read.
 
+use super::SampledNames;
+
 /// How records are read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReadRules {
@@ -14,4 +16,8 @@ pub struct ReadRules {
     /// SAM tags in the comments of header lines are kept, except for the read group if the output has one.
     pub keeps_tags: bool,
     pub has_read_group: bool,
+    /// The input has alignments, and the fields of their records are kept.
+    pub keeps_fields: bool,
+    /// Only queries with these names are read.
+    pub sample: Option<SampledNames>,
 }

@@ -18,7 +18,9 @@ fn wrong(args: &[&str]) -> String {
 #[test]
 fn help_is_a_subcommand() {
     assert_eq!(printed(&["help"]), printed(&["--help"]));
-    for name in ["pairs", "all", "search", "grep", "dedup", "index", "merge", "devices", "completions"] {
+    for name in
+        ["pairs", "all", "search", "grep", "dedup", "audit", "index", "merge", "devices", "completions"]
+    {
         assert_eq!(printed(&["help", name]), printed(&[name, "--help"]), "{name}");
     }
     let said = wrong(&["help", "serach"]);
@@ -62,6 +64,7 @@ fn wrong_usage_shows_the_usage_of_its_own_command() {
         (&["pairs", "q", "t", "--presett", "long"], "Usage: swalign pairs [OPTIONS] QUERY TARGET"),
         (&["all"], "Usage: swalign all [OPTIONS] FILE"),
         (&["dedup"], "Usage: swalign dedup [OPTIONS] READS..."),
+        (&["audit", "x.bam"], "Usage: swalign audit [OPTIONS] RECORDS REFERENCE"),
         (&["index"], "Usage: swalign index [OPTIONS] FASTA"),
         (&["merge", "data/sars2.fa"], "Usage: swalign merge [OPTIONS] -o OUT PART..."),
         (&["merge", "-o", "out.sam"], "Usage: swalign merge [OPTIONS] -o OUT PART..."),
@@ -97,13 +100,14 @@ fn short_options_that_are_greps_say_so() {
 }
 
 /// The arguments of each command before `--help`.
-const COMMANDS: [&[&str]; 10] = [
+const COMMANDS: [&[&str]; 11] = [
     &[],
     &["pairs"],
     &["all"],
     &["search"],
     &["grep"],
     &["dedup"],
+    &["audit"],
     &["index"],
     &["merge"],
     &["devices"],
@@ -247,6 +251,15 @@ fn example_files() -> Folder {
     }
     for name in ["names.txt", "words.txt"] {
         folder.write(name, "word\n");
+    }
+    for (output, reads) in [
+        ("bwa.bam", "reads.fq.gz"),
+        ("mapper.bam", "reads.fq.gz"),
+        ("minimap2.bam", "reads.fq.gz"),
+        ("minimap2.paf", "reads.fq.gz"),
+        ("sorted.bam", "--sort reads_1.fq.gz reads_2.fq.gz"),
+    ] {
+        folder.line(&format!("-q --preset short -o {output} {reads} genome.fa")).ended(0);
     }
     fs::create_dir(folder.file("docs")).unwrap();
     folder.copy("notes.txt", "docs/notes.md");

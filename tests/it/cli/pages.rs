@@ -57,8 +57,19 @@ fn every_command_has_a_manual_page() {
     let pages = listed("a/man");
     assert_eq!(pages, listed("b"), "the same pages each time");
     let names: Vec<&str> = pages.keys().map(String::as_str).collect();
-    let expected =
-        ["-all", "-completions", "-dedup", "-devices", "-grep", "-index", "-merge", "-pairs", "-search", ""];
+    let expected = [
+        "-all",
+        "-audit",
+        "-completions",
+        "-dedup",
+        "-devices",
+        "-grep",
+        "-index",
+        "-merge",
+        "-pairs",
+        "-search",
+        "",
+    ];
     assert_eq!(names, expected.map(|name| format!("swalign{name}.1")));
     for (name, page) in &pages {
         let page = std::str::from_utf8(page).unwrap();

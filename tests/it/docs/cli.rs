@@ -9,7 +9,7 @@ const HEAD: &str = "# The command line\n\n\
     <!-- Generated from the arguments by `SWALIGN_WRITE_DOCS=1 cargo test --test it docs`; do not edit. -->\n\n";
 
 /// Subcommands with most options of the command itself. Their sections link to options that are described there.
-const ALIKE: [&str; 2] = ["pairs", "all"];
+const ALIKE: [&str; 3] = ["pairs", "all", "audit"];
 
 /// The page.
 pub fn page(root: &Command) -> String {

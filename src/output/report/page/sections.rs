@@ -20,7 +20,7 @@ const BINS: usize = 40_000;
 /// Maximum number of base changes shown that involve codes other than A, C, G and T.
 const CHANGES: usize = 60;
 /// Characters of the command line that are shown, and columns per line of a drawing.
-const COMMAND: usize = 2000;
+pub const COMMAND: usize = 2000;
 const COLUMNS: usize = 60;
 
 pub struct ReportSection {
