@@ -152,6 +152,27 @@ fn sampled_indexes() {
     }
 }
 
+/// A run on a GPU verifies a stored index before it sends its positions to the device.
+#[test]
+#[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
+fn damaged_indexes_are_errors() {
+    let (mut random, folder) = (Random::new(4), Folder::new());
+    let genome = random.text(Alphabet::Dna, 30_000);
+    folder.write("genome.fa", format!(">genome\n{genome}\n"));
+    folder.write("reads.fa", format!(">read\n{}\n", &genome[4000..4150]));
+    folder.line("index -q --sampled-kmers 8,3 -o genome.swdb genome.fa").ended(0);
+    let [reads, genome] =
+        ["reads.fa", "genome.swdb"].map(|name| folder.file(name).to_str().unwrap().to_string());
+    let args = ["-q", "-x", "sr", "--sampled-kmers", "8,3", &reads, &genome];
+    on(&gpu_device(), &args).ended(0);
+    // The positions of the k-mers are stored last.
+    let mut bytes = folder.read("genome.swdb");
+    let at = bytes.len() - 100;
+    bytes[at] ^= 1;
+    folder.write("genome.swdb", &bytes);
+    on(&gpu_device(), &args).said(1, &["genome.swdb", "section 8 is damaged"]);
+}
+
 /// The first of two parts of a single reference is empty, so the device has no work.
 #[test]
 #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
