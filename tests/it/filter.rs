@@ -429,9 +429,13 @@ fn pieces_of_reads_lose_no_copy() {
             let (found, some) = case.find(rules, Some(&filter));
             assert_eq!(found, expected, "seed {seed}, {shape:?}, {rules:?}, {scoring}");
             for max_hits in [1, 9] {
-                let rules = Rules { max_hits, ..rules };
-                let (found, expected) = (case.find(rules, Some(&device)).0, case.find(rules, None).0);
-                assert_eq!(found, expected, "seed {seed}, {shape:?}, {rules:?}, {scoring}, on a device");
+                let rules_here = Rules { max_hits, ..rules };
+                let expected = match max_hits == rules.max_hits {
+                    true => expected.clone(),
+                    false => case.find(rules_here, None).0,
+                };
+                let found = case.find(rules_here, Some(&device)).0;
+                assert_eq!(found, expected, "seed {seed}, {shape:?}, {rules_here:?}, {scoring}, on a device");
             }
             hits += found.iter().map(|found| found.alignments.len()).sum::<usize>();
             (cells, fewer) = (cells + all.cells, fewer + some.cells);

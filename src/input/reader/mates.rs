@@ -256,7 +256,8 @@ fn join(one: &mut FileRecord, other: &mut FileRecord, paths: [&Path; 2]) -> Resu
     let Some(name) = pair_name(&one.name, &other.name) else {
         let order = "in the same order, or give one file of alternating mates with --interleaved (`samtools collate` \
                      groups those of BAM)";
-        return Err(unlike([of_record(paths[0], one), of_record(paths[1], other)], order));
+        let places = [of_record(paths[0], one), of_record(paths[1], other)];
+        return Err(if paths[0] == paths[1] { apart(places) } else { unlike(places, order) });
     };
     let len = name.len();
     one.name.truncate(len);
@@ -300,6 +301,12 @@ pub(super) fn unlike([place, mate]: [Place; 2], order: &str) -> Error {
         "give two files with records {order}; names may end in /1 and /2, .1 and .2, _1 and _2, or :1 and :2"
     );
     Error::input(place, problem, remedy)
+}
+
+/// The error for two successive records of one file that are not mates.
+fn apart([place, mate]: [Place; 2]) -> Error {
+    let problem = format!("the next record is {mate}, which is not its mate");
+    Error::input(place, problem, "put mates one after the other; `samtools collate` does so for BAM")
 }
 
 /// The error for a record beyond the end of the file of its mates.
