@@ -78,7 +78,7 @@ impl PotentialBehind {
     }
 }
 
-/// Maximum score of local alignments of a query and a target, both as codes: [`PotentialBehind::whole`], or slightly more
+/// Maximum score of local alignments of a query and a target, both as codes: that of `PotentialBehind`, or slightly more
 /// if there are end bonuses, in much less time. `None` if there is no bound.
 pub fn most_by_words(query: &[u8], target: &[u8], scoring: &Scoring) -> Option<i32> {
     let AbsentWords { letters, spoil, each, ends } = AbsentWords::of(query, target, scoring)?;
