@@ -76,10 +76,7 @@ impl Engine for Guarded {
         let mut score = |engine: &mut dyn Engine, pairs: &[Pair]| {
             one_each(pairs.len(), engine.score(batch, pairs)?, Vec::len)
         };
-        self.halving(pairs, &mut score, &|mut first, second| {
-            first.extend(second);
-            first
-        })
+        self.halving(pairs, &mut score, &joined)
     }
 
     fn quick_scores(
@@ -88,7 +85,10 @@ impl Engine for Guarded {
         pairs: &[(Pair, i32)],
     ) -> Result<Vec<Option<HitEnd>>, EngineError> {
         batch.prove(pairs.iter().map(|(pair, _)| (pair.target, pair.start..pair.end)))?;
-        one_each(pairs.len(), self.engine.quick_scores(batch, pairs)?, Vec::len)
+        let mut score = |engine: &mut dyn Engine, pairs: &[(Pair, i32)]| {
+            one_each(pairs.len(), engine.quick_scores(batch, pairs)?, Vec::len)
+        };
+        self.halving(pairs, &mut score, &joined)
     }
 
     /// If memory is short, pairs are scored instead, because these can be halved.
@@ -126,6 +126,11 @@ impl Engine for Guarded {
         };
         self.halving(windows, &mut find, &Paths::joined)
     }
+}
+
+fn joined<T>(mut first: Vec<T>, second: Vec<T>) -> Vec<T> {
+    first.extend(second);
+    first
 }
 
 /// Returns an engine's answers, if there is one for each of `count` items.

@@ -152,6 +152,22 @@ fn sampled_indexes() {
     }
 }
 
+#[test]
+#[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
+fn audits() {
+    let folder = Folder::new();
+    let mapper = folder.file("mapper.sam").to_str().unwrap().to_string();
+    let reads = ["data/illumina_chr22.fq.gz", "data/chr22_12k.fa"];
+    on("cpu", &[&["--match", "1", "--mismatch", "9", "-o", &mapper], &reads[..]].concat()).ended(0);
+    let rows = |device: &str| {
+        let args = ["audit", "-x", "short", "--every", "--device", device, &mapper, reads[1]];
+        run_here(&args).done()
+    };
+    let expected = rows("cpu");
+    assert!(expected.iter().filter(|&&byte| byte == b'\n').count() > 100);
+    assert!(rows(&gpu_device()) == expected);
+}
+
 /// A run on a GPU verifies a stored index before it sends its positions to the device.
 #[test]
 #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]

@@ -164,7 +164,6 @@ pub struct QueryBuffers {
     diagonals: DiagonalBuffers,
     /// Diagonals of k-mers, and their rows.
     hits: Vec<(i64, u32)>,
-    crowds: supported::DiagonalCrowds,
     pieces: PieceBuffers,
 }
 

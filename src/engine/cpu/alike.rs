@@ -21,6 +21,8 @@ use rayon::prelude::*;
 const SIDE: usize = 2048;
 /// The same if the score that counts is known.
 const SHORT_SIDE: usize = 256;
+/// Maximum number of columns of such a sweep, which a thread computes alone. It keeps up to 16 bytes for each.
+const MOST_COLUMNS: usize = 1 << 22;
 /// Inverse of the fraction of cells that may be computed, if the same thread would otherwise compute all cells.
 pub const SHARE: u64 = 3;
 /// Overhead of a strip's column, in vectors of cells.
@@ -102,12 +104,12 @@ pub fn score_alike(set: InstructionSet, batch: &Batch, pair: &Pair, share: u64) 
 }
 
 /// The hit of a pair, if it scores at least `least`, or else a hit that scores less. Takes much less time than the score if
-/// few cells allow `least`, and is `None` if many do, and for short pairs.
+/// few cells allow `least`, and is `None` if many do, and for short pairs and very long targets.
 pub fn score_at_least(set: InstructionSet, batch: &Batch, pair: &Pair, least: i32) -> Option<HitEnd> {
     let scoring = &batch.scoring;
     let query = batch.query(pair.query);
     let target = &batch.target(pair.target)[pair.start as usize..pair.end as usize];
-    if query.len().min(target.len()) < SHORT_SIDE {
+    if query.len().min(target.len()) < SHORT_SIDE || target.len() > MOST_COLUMNS {
         return None;
     }
     let size = striped_window(set, scoring, query.len())?;

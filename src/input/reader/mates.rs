@@ -254,8 +254,7 @@ impl Mates {
 /// Gives both mates the name of the pair; records of different pairs are an error.
 fn join(one: &mut FileRecord, other: &mut FileRecord, paths: [&Path; 2]) -> Result<()> {
     let Some(name) = pair_name(&one.name, &other.name) else {
-        let order = "in the same order, or give one file of alternating mates with --interleaved (`samtools collate` \
-                     groups those of BAM)";
+        let order = "in the same order, or give one file of alternating mates with --interleaved";
         let places = [of_record(paths[0], one), of_record(paths[1], other)];
         return Err(if paths[0] == paths[1] { apart(places) } else { unlike(places, order) });
     };
@@ -306,7 +305,9 @@ pub(super) fn unlike([place, mate]: [Place; 2], order: &str) -> Error {
 /// The error for two successive records of one file that are not mates.
 fn apart([place, mate]: [Place; 2]) -> Error {
     let problem = format!("the next record is {mate}, which is not its mate");
-    Error::input(place, problem, "put mates one after the other; `samtools collate` does so for BAM")
+    let remedy = "put mates one after the other, as `samtools collate` does for BAM; names may end in /1 and /2, .1 and .2, \
+                  _1 and _2, or :1 and :2";
+    Error::input(place, problem, remedy)
 }
 
 /// The error for a record beyond the end of the file of its mates.
