@@ -66,6 +66,7 @@ use crate::terms::insert::InsertSize;
 use crate::terms::options::{Mode, Options};
 use crate::terms::scoring::Scoring;
 use about::FilesAbout;
+use align::Turns;
 use audit::Audit;
 use device::{Crew, EngineFactory};
 use inputs::OpenInputs;
@@ -148,6 +149,7 @@ struct Run<'a> {
     /// Judges the records of another program, which are then the output.
     audit: Option<Audit>,
     writer: Writer,
+    turns: Turns,
     failure: Failure,
     /// Number of cells that a batch should have, by the workers' speed.
     cells: AtomicU64,
@@ -229,6 +231,7 @@ fn run_beside<'scope>(
         reporter.note("the references do not fit into GPU memory, so each batch sends them in pieces");
     }
     let mut output = receipts::open(options.output.as_deref(), &noted)?;
+    run.writer.check(&output)?;
     let about = FilesAbout::open(options)?;
     let (mut summary, index) = run.whole((first, sample), lanes, (&crew, engines), &mut output)?;
     summary.elapsed = begun.elapsed();
@@ -282,6 +285,7 @@ impl Run<'_> {
         }
         let begun = Instant::now();
         let index = sink.finish(output)?;
+        self.writer.finish(output, summary.queries)?;
         self.say_remarks(&summary.remarks);
         if let Some(audit) = &self.audit {
             audit.tell(self.reporter);
@@ -349,6 +353,7 @@ impl Run<'_> {
             // The channel has room for all tokens.
             let _ = leave.send(());
         }
+        self.turns.restart();
         let extent = lane.queries.extent();
         let before = (summary.queries, lane.bytes_before);
         // Each stage owns its ends of the channels, so that one that stops wakes its neighbours.
@@ -361,8 +366,9 @@ impl Run<'_> {
                 let extent: &Extent = &extent;
                 let work = move || {
                     let mut engine = engines(worker);
+                    let mut room = usize::MAX;
                     let align = |batch| {
-                        crew.run(worker, || self.align(&mut engine, batch, crew.portion))
+                        crew.run(worker, || self.align(&mut engine, batch, crew.portion, &mut room))
                             .map_err(|error| extent.shift(error))
                     };
                     self.work(align, &from_reader, &to_writer);

@@ -5,6 +5,7 @@ use std::ops::RangeInclusive;
 
 use crate::fragments::ReadOptions;
 use crate::numbers::to_usize;
+use crate::panel::PanelOptions;
 use crate::variants::VariantOptions;
 
 pub const USAGE: &str = "\
@@ -15,6 +16,8 @@ Usage:
   made_genome variants [OPTIONS] > truth.vcf
   made_genome donor    [OPTIONS] > donor.fa
   made_genome reads    [OPTIONS] --count <N> > reads.fq
+  made_genome panel    [OPTIONS] > panel.fa
+  made_genome sample   [OPTIONS] > sample.fq
 
 The same options give the same output with any number of threads. To get the variants and the reads of one donor,
 use the same options of the genome and of the donor. Reads are in random order, and their names state their origin:
@@ -44,12 +47,19 @@ Options of reads:
   --out <PREFIX>       Write PREFIX.fq, or PREFIX_1.fq and PREFIX_2.fq for pairs
                        [default: standard output; pairs are interleaved]
 
+Options of panels of alleles (panel, sample), which also take --seed and, for a sample, the options of reads:
+  --alleles <N>        Number of alleles of 1,000 to 3,500 bases [default: 20k]
+  --genes <N>          Number of genes, whose alleles differ by 0.1 to 3 % [default: 2222]
+  --depth <N>          Coverage of the two alleles of each gene, unless --count is given [default: 30]
+A sample has pairs, and its default error rate is 0.002.
+
   -h, --help           Print this help
 ";
 
 /// Largest genome, in bases. The positions of runs of N and of blocks need 100 MB at this size.
 const LARGEST_GENOME: u64 = 1_000_000_000_000;
 const MOST_THREADS: u64 = 1024;
+const MOST_ALLELES: u64 = 1_000_000_000;
 const LONGEST_READ: u64 = 1_000_000_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,6 +68,8 @@ pub enum Command {
     Variants,
     Donor,
     Reads,
+    Panel,
+    Sample,
 }
 
 #[derive(Debug, PartialEq)]
@@ -68,6 +80,7 @@ pub struct Arguments {
     pub threads: usize,
     pub variants: VariantOptions,
     pub reads: ReadOptions,
+    pub panel: PanelOptions,
     /// Prefix of the output files of reads.
     pub prefix: Option<String>,
 }
@@ -94,6 +107,8 @@ impl Request {
             Some("variants") => Command::Variants,
             Some("donor") => Command::Donor,
             Some("reads") => Command::Reads,
+            Some("panel") => Command::Panel,
+            Some("sample") => Command::Sample,
             Some(other) => return Err(format!("unknown command {other:?}")),
             None => return Err("a command is missing".into()),
         };
@@ -112,6 +127,9 @@ impl Request {
         if command == Command::Reads && arguments.reads.count == 0 {
             return Err("--count is missing".into());
         }
+        if arguments.panel.alleles < arguments.panel.genes {
+            return Err("--alleles needs at least one allele for each of --genes".into());
+        }
         Ok(Self::Run(Box::new(arguments)))
     }
 }
@@ -125,21 +143,24 @@ impl Arguments {
             seed: 1,
             count: 0,
             length: 150,
-            pairs: false,
+            pairs: command == Command::Sample,
             insert_mean: 400.0,
             insert_deviation: 50.0,
-            error_rate: 0.005,
+            error_rate: if command == Command::Sample { 0.002 } else { 0.005 },
             indel_share: 0.0,
         };
+        let panel = PanelOptions { alleles: 20_000, genes: 2_222, depth: 30 };
         let threads = std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get);
-        Self { command, seed: 1, bases: 3_100_000_000, threads, variants, reads, prefix: None }
+        Self { command, seed: 1, bases: 3_100_000_000, threads, variants, reads, panel, prefix: None }
     }
 
     /// Reads an option, and its value from the words after it.
     fn read_option(&mut self, option: &str, words: &mut impl Iterator<Item = String>) -> Result<(), String> {
-        let is_of_reads = self.command == Command::Reads;
-        let is_of_donor = is_of_reads || matches!(self.command, Command::Variants | Command::Donor);
-        if option == "--pairs" && is_of_reads {
+        let is_of_reads = matches!(self.command, Command::Reads | Command::Sample);
+        let is_of_panel = matches!(self.command, Command::Panel | Command::Sample);
+        let is_of_donor =
+            self.command == Command::Reads || matches!(self.command, Command::Variants | Command::Donor);
+        if option == "--pairs" && self.command == Command::Reads {
             self.reads.pairs = true;
             return Ok(());
         }
@@ -148,7 +169,12 @@ impl Arguments {
         let any = 0..=u64::MAX;
         match option {
             "--seed" => self.seed = whole(value()?, any)?,
-            "--bases" => self.bases = whole(value()?, 1..=LARGEST_GENOME)?,
+            "--alleles" if is_of_panel => self.panel.alleles = whole(value()?, 1..=MOST_ALLELES)?,
+            "--genes" if is_of_panel => self.panel.genes = whole(value()?, 1..=MOST_ALLELES)?,
+            "--depth" if self.command == Command::Sample => {
+                self.panel.depth = whole(value()?, 1..=1_000_000)?
+            }
+            "--bases" if !is_of_panel => self.bases = whole(value()?, 1..=LARGEST_GENOME)?,
             "--threads" => self.threads = to_usize(whole(value()?, 1..=MOST_THREADS)?),
             "--variant-seed" if is_of_donor => self.variants.seed = whole(value()?, any)?,
             "--snp-rate" if is_of_donor => self.variants.snp_rate = share(option, &value()?)?,
@@ -255,6 +281,11 @@ mod tests {
             "reads --count 1 --error-rate NaN",
             "reads --count 1 --insert-mean inf",
             "reads --count 1 --pairs=1",
+            "reads --count 1 --alleles 5",
+            "panel --alleles 5 --genes 6",
+            "panel --bases 5",
+            "panel --depth 5",
+            "sample --pairs",
         ] {
             assert!(parse(line).is_err(), "{line}");
         }

@@ -1,9 +1,12 @@
-//! Generates genomes, donors with known variants, and reads of known origin, for tests and benchmarks of mappers.
+//! Generates genomes, donors with known variants, panels of alleles, and reads of known origin, for tests and benchmarks of
+//! mappers.
 //!
 //! ```text
 //! cargo run --release --example made_genome -- genome --bases 300M > genome.fa
 //! cargo run --release --example made_genome -- variants --bases 300M > truth.vcf
 //! cargo run --release --example made_genome -- reads --bases 300M --count 1M --pairs --out reads
+//! cargo run --release --example made_genome -- panel > panel.fa
+//! cargo run --release --example made_genome -- sample --out sample
 //! ```
 //!
 //! The genome has 24 sequences with the relative lengths of the human chromosomes. 45 % of it is interspersed repeats, from
@@ -21,6 +24,7 @@
 //! | `fragments` | positions of reads in the donor |
 //! | `templates`, `shards` | bases and origins of reads |
 //! | `reads` | errors, and FASTQ |
+//! | `panel` | alleles of genes, and reads of a sample |
 //! | `ordered`, `output`, `failure` | threads, files and errors |
 //! | `numbers`, `random` | conversions and random numbers |
 
@@ -46,6 +50,7 @@ mod layout;
 mod numbers;
 mod ordered;
 mod output;
+mod panel;
 mod random;
 mod reads;
 mod shards;
@@ -64,6 +69,7 @@ use failure::Failure;
 use fragments::Fragments;
 use genome::Genome;
 use output::Output;
+use panel::Panel;
 use reads::ReadOutputs;
 
 fn main() -> ExitCode {
@@ -93,6 +99,17 @@ fn answer(request: Request) -> Result<(), Failure> {
 }
 
 fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let panel = Panel::new(arguments.seed, arguments.panel.clone());
+    if arguments.command == Command::Panel {
+        let mut output = Output::standard();
+        panel.write(&mut output)?;
+        return output.finish();
+    }
+    if arguments.command == Command::Sample {
+        let mut outputs = read_outputs(arguments)?;
+        panel.write_reads(&arguments.reads, &mut outputs)?;
+        return outputs.finish();
+    }
     let genome = Genome::new(arguments.seed, arguments.bases);
     if arguments.command == Command::Genome {
         let mut output = Output::standard();
@@ -117,16 +134,21 @@ fn run(arguments: &Arguments) -> Result<(), Failure> {
 fn write_reads(donor: &Donor, arguments: &Arguments) -> Result<(), Failure> {
     // Fails before any file is created.
     let fragments = Fragments::new(donor, &arguments.reads).map_err(Failure::Usage)?;
-    let mut outputs = match &arguments.prefix {
+    let mut outputs = read_outputs(arguments)?;
+    reads::write_reads(donor, &fragments, arguments.threads, &mut outputs)?;
+    outputs.finish()
+}
+
+/// The files of `--out`, or standard output.
+fn read_outputs(arguments: &Arguments) -> Result<ReadOutputs, Failure> {
+    Ok(match &arguments.prefix {
         None => ReadOutputs { first: Output::standard(), second: None },
         Some(prefix) if arguments.reads.pairs => ReadOutputs {
             first: Output::create(&format!("{prefix}_1.fq"))?,
             second: Some(Output::create(&format!("{prefix}_2.fq"))?),
         },
         Some(prefix) => ReadOutputs { first: Output::create(&format!("{prefix}.fq"))?, second: None },
-    };
-    reads::write_reads(donor, &fragments, arguments.threads, &mut outputs)?;
-    outputs.finish()
+    })
 }
 
 /// Prints a line on standard error. A closed standard error is no reason to fail.

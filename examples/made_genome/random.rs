@@ -23,6 +23,8 @@ pub enum Purpose {
     LargeVariants,
     Fragments,
     Errors,
+    Alleles,
+    Sample,
 }
 
 /// Stream of random numbers.

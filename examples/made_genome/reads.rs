@@ -162,16 +162,16 @@ fn described(origin: &Origin, is_reverse: bool) -> String {
 
 /// A read, with memory to reuse.
 #[derive(Clone, Default)]
-struct Mate {
+pub struct Mate {
     /// Bases without errors.
-    template: Vec<u8>,
+    pub template: Vec<u8>,
     bases: Vec<u8>,
     qualities: Vec<u8>,
 }
 
 impl Mate {
     /// Makes the read from its template. Of three indels, two are deletions, as in reads of nanopores.
-    fn sequence(&mut self, errors: &Geometric, indel_share: f64, random: &mut Random) {
+    pub fn sequence(&mut self, errors: &Geometric, indel_share: f64, random: &mut Random) {
         self.bases.clear();
         self.qualities.clear();
         let mut rest = &self.template[..];
@@ -196,7 +196,7 @@ impl Mate {
     }
 
     /// Appends the record of the read.
-    fn append_to(&self, output: &mut Vec<u8>, name: &str, suffix: &str) {
+    pub fn append_to(&self, output: &mut Vec<u8>, name: &str, suffix: &str) {
         for part in
             [b"@", name.as_bytes(), suffix.as_bytes(), b"\n", &self.bases, b"\n+\n", &self.qualities, b"\n"]
         {

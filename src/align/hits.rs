@@ -76,6 +76,9 @@ pub struct SearchInput<'a> {
     /// Approximate number of pairs per portion if all pairs are scored, but at least the pairs of one query. Most pairs
     /// contain no hit and are dropped after their portion, so this bounds the memory.
     pub portion: usize,
+    /// Maximum number of hits of all records together, unless there is only one record. More of them are
+    /// [`EngineError::TooManyHits`].
+    pub most_hits: usize,
     pub repeats: Repeats<'a>,
     pub detail: Detail,
 }
@@ -146,6 +149,7 @@ impl<'a> SearchInput<'a> {
             ranks,
             filter,
             portion: PORTION,
+            most_hits: usize::MAX,
             repeats,
             detail,
         }
@@ -284,6 +288,8 @@ fn find_once(
 ) -> Result<Vec<QueryResult>, EngineError> {
     let of = |record| QueryResult { threshold: scope.rules_of(record).min_score, ..QueryResult::default() };
     let mut found: Vec<QueryResult> = all_records(scope).into_iter().map(of).collect();
+    let most_hits = if records.len() > 1 { scope.most_hits } else { usize::MAX };
+    let mut hits = 0;
     let begun = Instant::now();
     let mut left = first_sources(scope, records);
     effort.filtering += begun.elapsed();
@@ -313,9 +319,15 @@ fn find_once(
                 effort.tied.push(search.record);
             }
             match search.ended() {
-                Ended::Found(hits) => found[record] = hits,
+                Ended::Found(of_record) => {
+                    hits += of_record.alignments.len();
+                    found[record] = of_record;
+                }
                 Ended::Later(start) => later.push(start),
             }
+        }
+        if hits > most_hits && !later.is_empty() {
+            return Err(EngineError::TooManyHits);
         }
         later.sort_unstable_by_key(|start| start.record);
         left = later;

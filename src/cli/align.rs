@@ -260,6 +260,12 @@ struct HitFlags {
     /// All but the best hit are secondary. With --max-targets, or with --format tab, json or text, there is no such limit by default.
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::count)]
     max_hits: Option<usize>,
+    /// Report all hits that pass the other limits, such as --min-identity and --secondary-ratio
+    ///
+    /// It lifts the defaults of --max-hits, --max-targets and --max-hsps. The memory does not grow with the number of hits of
+    /// all queries, only with those of the query that has most: about 500 bytes for each of them.
+    #[arg(long, conflicts_with = "max_hits")]
+    all: bool,
     /// Strands of DNA queries to align: both, plus or minus [default: both]
     ///
     /// minus aligns only the reverse complement of each query. The other strand then has no influence on MAPQ.
@@ -307,13 +313,15 @@ struct AlignOutputFlags {
     /// SAM, as -a of minimap2
     #[arg(short = 'a', hide = true, conflicts_with = "format")]
     is_sam: bool,
-    /// Format: sam, bam, paf, tab, json or text [default: by extension, or sam]
+    /// Format: sam, bam, paf, tab, json, text, counts or mtx [default: by extension, or sam]
     ///
-    /// The extensions are .sam, .bam, .paf, .tab, .tsv, .json and .txt. sam, bam and paf contain a record for each query. bam
+    /// The extensions are .sam, .bam, .paf, .tab, .tsv, .json, .txt and .mtx. sam, bam and paf contain a record for each query. bam
     /// supports only nucleotides, and is not written to a terminal. paf has the columns of minimap2 and the tags NM, AS, tp, de
     /// and cg, without header and read groups. tab, json and text list ranked hits with bit scores and E-values: tab as the
-    /// table of BLAST (-outfmt 6), json as one object per line, and text as printed alignments. If the name of FILE ends in
-    /// .gz, text is compressed with bgzf, which gzip can read.
+    /// table of BLAST (-outfmt 6), json as one object per line, and text as printed alignments. counts is a table with the
+    /// numbers of reads on each reference, and mtx contains the score of each read on each reference that it has hits on, in
+    /// the MatrixMarket format; both suit --all. If the name of FILE ends in .gz, text is compressed with bgzf, which gzip can
+    /// read.
     #[arg(long, value_enum, value_name = "FORMAT", hide_possible_values = true)]
     format: Option<FormatName>,
     #[command(flatten)]
@@ -569,7 +577,7 @@ impl All {
         let insert = self.mates.insert();
         let is_of_reads = match options.scoring.preset {
             // Lists have the hits of BLAST, which splits nothing.
-            Some(Preset::Short) => matches!(options.format, OutputFormat::Records(_)),
+            Some(Preset::Short) => options.format.chooses_as_records(),
             preset => preset.is_some_and(Preset::is_of_long_reads),
         };
         let is_default = is_of_reads && options.scoring.mode.is_local();
@@ -723,7 +731,7 @@ impl Flags {
         let strands = hits.strands();
         let to_file = output.output.as_deref().is_some_and(|path| path != Path::new("-"));
         let has_coverage = ranked.has_min_coverage();
-        let mut ranked = ranked.resolve(format, hits.max_hits, to_file, mode == Mode::Triangle);
+        let mut ranked = ranked.resolve(format, (hits.max_hits, hits.all), to_file, mode == Mode::Triangle);
         let ends = scoring.mode;
         let min_score = hits.least.resolve(ends)?;
         let is_any_part = !ends.takes_whole_queries();
@@ -735,7 +743,7 @@ impl Flags {
         let ratio = if is_list { 0.0 } else { SECONDARY_RATIO };
         let packed =
             format != OutputFormat::Records(Format::Bam) && output.output.as_deref().is_some_and(is_packed);
-        let run = machine.options(scoring.options(matches!(format, OutputFormat::Records(_))));
+        let run = machine.options(scoring.options(format.chooses_as_records()));
         let mut lanes = lanes.into_iter();
         let SequencingLane { reads: query, mates, read_group } = lanes.next().unwrap_or_default();
         Ok(Options {
@@ -757,7 +765,7 @@ impl Flags {
             min_score,
             anchor: ANCHOR,
             secondary_ratio: hits.secondary_ratio.unwrap_or(ratio),
-            limits_by_quality: hits.secondary_ratio.is_none() && !is_list,
+            limits_by_quality: hits.secondary_ratio.is_none() && !hits.all && !is_list,
             part: parts.part,
             resume: parts.again.resume,
             // Names tell equal queries apart.

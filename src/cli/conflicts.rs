@@ -63,6 +63,12 @@ const CONFLICTS: &[Row] = &[
         text: "is for `swalign all`, which aligns all pairs of sequences in a file; use another format",
     },
     Row {
+        commands: PAIRWISE,
+        options: &["--format counts", "--format mtx"],
+        when: Always,
+        text: "is for reads and a panel of references; use another format",
+    },
+    Row {
         commands: &["pairs"],
         options: &["--max-targets"],
         when: Always,
@@ -159,14 +165,14 @@ const CONFLICTS: &[Row] = &[
     Row {
         commands: ALIGN,
         options: &["--copy-comments", "--cs", "--eqx"],
-        when: If(is_list),
+        when: If(|line| is_list(line) || is_panel(line)),
         text: "is for SAM, BAM and PAF; leave it out, or use --format sam",
     },
     Row {
         commands: ALIGN,
         options: &["--rename-references"],
-        when: If(is_list),
-        text: "is for SAM and BAM, because lists contain any name; leave it out, or use --format sam",
+        when: If(|line| is_list(line) || is_panel(line)),
+        text: "is for SAM and BAM, because other formats contain any name; leave it out, or use --format sam",
     },
     Row {
         commands: PAIRWISE,
@@ -256,6 +262,25 @@ const CONFLICTS: &[Row] = &[
         options: &["--end-bonus"],
         when: If(|line| (is_matrix(line) || is_list(line)) && line.run(has_end_bonus)),
         text: "is for records; use --format sam, bam or paf",
+    },
+    // Panels.
+    Row {
+        commands: ALIGNER,
+        options: &["--part", "--resume"],
+        when: If(is_panel),
+        text: "cannot be used with --format counts and mtx, because they are sums over all reads; leave it out, or write BAM",
+    },
+    Row {
+        commands: ALIGNER,
+        options: &["--output"],
+        when: If(|line| is_panel(line) && line.run(|run| run.packed)),
+        text: "of counts and matrices is not compressed; give a name without .gz",
+    },
+    Row {
+        commands: ALIGNER,
+        options: &["--format mtx"],
+        when: If(|line| line.run(|run| run.output.is_none())),
+        text: "needs an output file, because its header has the number of entries; name a file with -o",
     },
     // Parts of the references.
     Row {
@@ -489,6 +514,11 @@ fn is_matrix(line: &CommandLine) -> bool {
 /// Whether the output is a list of hits, or a matrix.
 fn is_list(line: &CommandLine) -> bool {
     line.run(|run| matches!(run.format, OutputFormat::Hits(_)))
+}
+
+/// Whether the output has hits by reference.
+fn is_panel(line: &CommandLine) -> bool {
+    line.run(|run| matches!(run.format, OutputFormat::Panel(_)))
 }
 
 fn has_mates(line: &CommandLine) -> bool {

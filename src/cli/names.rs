@@ -3,8 +3,8 @@
 use crate::terms::alignment::Strands;
 use crate::terms::alphabet::Alphabet;
 use crate::terms::options::{
-    CsForm, DedupBy, FilterChoice, Format, HitFormat, Mask, MatrixValues, OutputFormat, Preset, Rank,
-    ReadFormat, SearchFormat, TieRule,
+    CsForm, DedupBy, FilterChoice, Format, HitFormat, Mask, MatrixValues, OutputFormat, PanelFormat, Preset,
+    Rank, ReadFormat, SearchFormat, TieRule,
 };
 use crate::terms::scoring::AlignmentMode;
 use clap::ValueEnum;
@@ -78,6 +78,10 @@ pub enum FormatName {
     Tab,
     Json,
     Text,
+    /// Numbers of reads on each reference.
+    Counts,
+    /// MatrixMarket.
+    Mtx,
     /// Of `swalign all` alone.
     #[value(hide = true)]
     Matrix,
@@ -93,6 +97,8 @@ impl From<FormatName> for OutputFormat {
             FormatName::Tab | FormatName::Matrix => OutputFormat::Hits(HitFormat::Tab),
             FormatName::Json => OutputFormat::Hits(HitFormat::Json),
             FormatName::Text => OutputFormat::Hits(HitFormat::Text),
+            FormatName::Counts => OutputFormat::Panel(PanelFormat::Counts),
+            FormatName::Mtx => OutputFormat::Panel(PanelFormat::Matrix),
         }
     }
 }

@@ -104,27 +104,30 @@ impl RankedFlags {
         self.min_coverage.is_some()
     }
 
-    /// Resolves the flags. `max_hits` is the value of its option, if it was given. `to_file` is false if the output goes to a
+    /// Resolves the flags. `max_hits` is the value of its option, if it was given, and `is_all` is --all. `to_file` is false if the output goes to a
     /// terminal. If `has_all`, all hits of a query are reported by default, one per reference.
     pub fn resolve(
         self,
         format: OutputFormat,
-        max_hits: Option<usize>,
+        (max_hits, is_all): (Option<usize>, bool),
         to_file: bool,
         has_all: bool,
     ) -> RankedOptions {
         let is_list = matches!(format, OutputFormat::Hits(_));
         let limits = HitLimits {
-            max_hits: max_hits.unwrap_or(match is_list || has_all || self.max_targets.is_some() {
+            max_hits: max_hits.unwrap_or(match is_list || has_all || is_all || self.max_targets.is_some() {
                 true => usize::MAX,
                 false => 1,
             }),
-            max_targets: self.max_targets.unwrap_or(if is_list && !has_all {
+            max_targets: self.max_targets.unwrap_or(if is_list && !has_all && !is_all {
                 MAX_TARGETS
             } else {
                 usize::MAX
             }),
-            max_per_target: self.max_hsps.unwrap_or(if is_list || has_all { MAX_HSPS } else { usize::MAX }),
+            max_per_target: self.max_hsps.unwrap_or(match (is_list || has_all) && !is_all {
+                true => MAX_HSPS,
+                false => usize::MAX,
+            }),
             keeps_ties: self.ties,
             identity: self.min_identity.unwrap_or(0.0),
             coverage: self.min_coverage.unwrap_or(0.0),

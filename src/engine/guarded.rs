@@ -34,7 +34,7 @@ impl Guarded {
 
     /// Replaces the engine by the fallback, if one is left and `error` calls for it.
     pub fn fall_back(&mut self, error: &EngineError) -> bool {
-        if matches!(error, EngineError::Unreadable(_)) {
+        if matches!(error, EngineError::Unreadable(_) | EngineError::TooManyHits) {
             return false;
         }
         let Some(fallback) = self.fallback.take() else {

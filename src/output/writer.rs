@@ -15,6 +15,7 @@ mod oracle;
 pub mod output;
 pub mod packed;
 mod paf;
+mod panel;
 pub mod part;
 pub mod place;
 pub mod receipt;
@@ -43,6 +44,7 @@ use crate::terms::scoring::Scoring;
 use bgzf::{BgzfJoiner, RecordBytes};
 use line::LineMaker;
 use list::{ListMaker, RankedBy};
+use panel::PanelMaker;
 use rayon::prelude::*;
 use sink::RecordSink;
 use sort::{IndexFile, Sorter};
@@ -82,6 +84,7 @@ struct ReferenceSizes {
 enum Maker {
     Records(RecordMaker),
     Lists(ListMaker),
+    Panel(PanelMaker),
 }
 
 /// Makes records of SAM, BAM or PAF.
@@ -141,6 +144,18 @@ impl Writer {
         let sizes = ReferenceSizes { count: targets.lengths.len(), longest };
         let format = match options.format {
             OutputFormat::Records(format) => format,
+            OutputFormat::Panel(format) => {
+                let panel = PanelMaker::new(format, options, scoring, targets);
+                return Ok(Writer {
+                    in_blocks: false,
+                    sort: None,
+                    header: vec![panel.header()],
+                    header_without_hits: None,
+                    sizes,
+                    maker: Maker::Panel(panel),
+                    part: None,
+                });
+            }
             OutputFormat::Hits(format) => {
                 let lists = ListMaker::new(format, options, (scoring, chosen.ranked), targets);
                 let header =
@@ -239,18 +254,36 @@ impl Writer {
         match &self.maker {
             Maker::Records(records) => &records.lines.scoring,
             Maker::Lists(lists) => &lists.scoring,
+            Maker::Panel(panel) => &panel.scoring,
         }
     }
 
-    /// Whether the output has records, and no lists.
-    pub fn has_records(&self) -> bool {
-        matches!(self.maker, Maker::Records(_))
+    /// [`OutputFormat::chooses_as_records`].
+    pub fn chooses_as_records(&self) -> bool {
+        !matches!(self.maker, Maker::Lists(_))
+    }
+
+    /// Refuses an output whose beginning cannot be replaced, if the format needs that.
+    pub fn check(&self, output: &Output) -> Result<()> {
+        match &self.maker {
+            Maker::Panel(panel) if self.part.is_none() => panel.check(output),
+            _ => Ok(()),
+        }
+    }
+
+    /// Writes what is known only after the last of all `queries`.
+    pub fn finish(&self, output: &mut Output, queries: u64) -> Result<()> {
+        match &self.maker {
+            Maker::Panel(panel) if self.part.is_none() => panel.finish(output, queries),
+            _ => Ok(()),
+        }
     }
 
     pub fn targets(&self) -> &HitTargets {
         match &self.maker {
             Maker::Records(records) => &records.lines.targets,
             Maker::Lists(lists) => &lists.targets,
+            Maker::Panel(panel) => &panel.targets,
         }
     }
 
@@ -259,6 +292,7 @@ impl Writer {
         let own = match &mut self.maker {
             Maker::Records(records) => &mut records.lines.targets,
             Maker::Lists(lists) => &mut lists.targets,
+            Maker::Panel(panel) => &mut panel.targets,
         };
         *own = HitTargets::Stored(targets);
     }
@@ -281,14 +315,17 @@ impl Writer {
         Ok(if in_blocks { bgzf::end_of_file()?.len() as u64 } else { 0 })
     }
 
-    /// The records of the given queries, made on all threads. `before` is the name of the previous query, if there is
-    /// one.
+    /// The records of the given queries, made on all threads. `before` has the number of earlier queries and the name of
+    /// the last of them, if there is one.
     pub fn parts(
         &self,
-        before: Option<&str>,
+        (first, before): (u64, Option<&str>),
         queries: &[FileRecord],
         found: &[QueryResult],
     ) -> Result<Vec<RecordBytes>> {
+        if let (Maker::Panel(panel), None) = (&self.maker, self.part) {
+            return Ok(panel.pieces(first, found));
+        }
         match self.in_blocks {
             true => self.packed(before, queries, found),
             false => Ok(self.pieces(queries, found)?.into_iter().map(RecordBytes::Ready).collect()),
@@ -344,6 +381,8 @@ impl Writer {
             }
             (None, Maker::Records(records)) => records.push(&mut out, queries, found)?,
             (None, Maker::Lists(lists)) => lists.push(&mut out, queries, found),
+            // [`Writer::parts`] counts their hits.
+            (None, Maker::Panel(_)) => {}
         }
         Ok(out)
     }

@@ -1,12 +1,12 @@
 //! The workers' stage: finds and formats the hits of a batch.
 
 use super::mates::SingleHits;
-use super::query_search::QuerySearch;
+use super::query_search::{MOST_HITS, QuerySearch};
 use super::ranking;
 use super::remembered::{Grouped, Unit, UnitMatch, UnitResult};
 use super::report::warn;
 use super::write::Written;
-use super::{QueryBatch, Run};
+use super::{Failure, QueryBatch, Run};
 use crate::align::candidates::Meets;
 use crate::align::candidates::filter::Filter;
 use crate::align::circles;
@@ -19,13 +19,14 @@ use crate::input::reader::FileRecord;
 use crate::terms::alignment::{QueryResult, Strands};
 use crate::terms::batch::Sequences;
 use crate::terms::casts::{to_u32, whole_u64};
-use crate::terms::error::{EngineError, Result};
-use crate::terms::options::{Mask, Mode, OutputFormat};
+use crate::terms::error::{EngineError, Error, Result};
+use crate::terms::options::{Mask, Mode};
 use crossbeam_channel::Receiver;
 use rayon::prelude::*;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::SyncSender;
+use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Target time of a batch, in seconds.
@@ -35,34 +36,92 @@ const SAMPLED_BATCH_SECONDS: f64 = 1.0;
 /// The same if each batch uploads the targets to its device again, piece by piece.
 const STREAMED_BATCH_SECONDS: f64 = 10.0;
 
+/// Factor by which the number of queries that a worker searches together changes.
+const HIT_STEP: usize = 4;
+/// Maximum number of queries that a worker searches together.
+const MOST_ROOM: usize = 1 << 24;
+/// Time after which a waiting worker checks whether the run has failed.
+const WAKE: Duration = Duration::from_millis(100);
+
 impl Run<'_> {
     /// A worker's stage. Its error, including a panic, is sent to the writer: the writer may wait for this batch while
     /// the reader waits for room and the other workers for the reader.
     pub(super) fn work(
         &self,
-        mut align: impl FnMut(QueryBatch) -> Result<Written>,
+        mut align: impl FnMut(QueryBatch) -> Result<AlignedBatch>,
         from_reader: &Receiver<QueryBatch>,
         to_writer: &SyncSender<Result<Written>>,
     ) {
         for batch in from_reader {
-            if self.failure.stopped() {
-                return;
-            }
-            let aligned = || align(batch);
-            let written = panic::catch_unwind(AssertUnwindSafe(aligned)).unwrap_or_else(|_| {
-                Err(EngineError::Internal("an alignment thread stopped unexpectedly".to_string()).into())
-            });
-            let failed = written.is_err();
-            if to_writer.send(written).is_err() || failed {
-                return;
+            let mut left = Some(batch);
+            while let Some(batch) = left {
+                if self.failure.stopped() {
+                    return;
+                }
+                let number = batch.number;
+                let aligned = || align(batch);
+                let aligned = panic::catch_unwind(AssertUnwindSafe(aligned)).unwrap_or_else(|_| {
+                    Err(EngineError::Internal("an alignment thread stopped unexpectedly".to_string()).into())
+                });
+                let (written, rest) = match aligned {
+                    Ok(AlignedBatch { written, rest }) => (Ok(written), rest),
+                    Err(error) => (Err(error), None),
+                };
+                let failed = written.is_err();
+                // The writer keeps what comes before its turn, so only the end of a batch may come early.
+                let is_stopped = rest.is_some() && !self.turns.wait_for(number, &self.failure);
+                if is_stopped || to_writer.send(written).is_err() || failed {
+                    return;
+                }
+                left = rest;
             }
         }
     }
 
-    /// Finds and formats the hits of one batch; `portion` as in [`SearchInput`].
-    pub(super) fn align(&self, engine: &mut Guarded, queries: QueryBatch, portion: usize) -> Result<Written> {
+    /// Finds and formats the hits of as many queries of a batch as there is room for; `portion` as in [`SearchInput`]. `room`
+    /// is the number of queries that the worker searches together, and changes with the number of their hits.
+    pub(super) fn align(
+        &self,
+        engine: &mut Guarded,
+        mut batch: QueryBatch,
+        portion: usize,
+        room: &mut usize,
+    ) -> Result<AlignedBatch> {
+        let unit = if self.pairing.is_some() { 2 } else { 1 };
+        loop {
+            *room = (*room).clamp(unit, MOST_ROOM) / unit * unit;
+            let rest = batch.split_off(*room, self.strands);
+            match self.align_all(engine, &batch, portion) {
+                Err(Error::Engine(EngineError::TooManyHits)) if batch.records.len() > unit => {
+                    *room = batch.records.len() / HIT_STEP;
+                    if let Some(rest) = rest {
+                        batch.append(rest);
+                    }
+                }
+                Err(error) => return Err(error),
+                Ok((written, hits)) => {
+                    if hits < MOST_HITS / (2 * HIT_STEP) {
+                        *room = room.saturating_mul(HIT_STEP);
+                    }
+                    return Ok(AlignedBatch {
+                        written: Written { is_last: rest.is_none(), ..written },
+                        rest,
+                    });
+                }
+            }
+        }
+    }
+
+    /// Finds and formats the hits of all queries of a batch. Returns their number as well.
+    fn align_all(
+        &self,
+        engine: &mut Guarded,
+        batch: &QueryBatch,
+        portion: usize,
+    ) -> Result<(Written, usize)> {
         let begun = Instant::now();
-        let QueryBatch { number, first, before, records, queries, known, cells, bytes } = queries;
+        let &QueryBatch { number, first, cells, bytes, .. } = batch;
+        let QueryBatch { before, records, queries, known, .. } = batch;
         let meets = match self.options.mode {
             Mode::All => Meets::All,
             Mode::Pairs => Meets::Paired(place_among(self.targets_before(first))),
@@ -75,11 +134,11 @@ impl Run<'_> {
             Mode::All | Mode::Triangle => Vec::new(),
         };
         let queries = match alone.is_empty() {
-            true => queries,
-            false => queries_but(&queries, &alone, self.strands.count() as usize),
+            true => queries.clone(),
+            false => queries_but(queries, &alone, self.strands.count() as usize),
         };
         let mut effort = Effort::default();
-        let known = QueryFacts { hits: &known, records: &records };
+        let known = QueryFacts { hits: known, records };
         let (mut found, aligned) =
             self.find_distinct(engine, (queries, known), (meets, portion), &mut effort)?;
         let repeated = found.len() as u64 - aligned;
@@ -91,17 +150,19 @@ impl Run<'_> {
         }
         let formatting = Instant::now();
         let parts = match &self.audit {
-            Some(audit) => self.audited(audit, &records, &found)?,
-            None => self.writer.parts(before.as_deref(), &records, &found)?,
+            Some(audit) => self.audited(audit, records, &found)?,
+            None => self.writer.parts((first, before.as_deref()), records, &found)?,
         };
         if self.options.ref_part.is_some() {
             // Parts have scores with end bonuses, by which a merge chooses hits. Statistics have none.
             let (end_bonus, scores) = (self.scoring.end_bonus, self.reported_scores());
             end_bonus::leave_out_of_queries(end_bonus, scores, &mut found, |at| records[at].sequence.len());
         }
-        let sums = self.tally.as_ref().map(|tally| tally.sum(first, &records, &found));
-        Ok(Written {
+        let sums = self.tally.as_ref().map(|tally| tally.sum(first, records, &found));
+        let hits = found.iter().map(|found| found.alignments.len()).sum();
+        let written = Written {
             number,
+            is_last: true,
             parts,
             queries: records.len() as u64,
             repeated,
@@ -111,7 +172,8 @@ impl Run<'_> {
             effort,
             sums,
             formatting: formatting.elapsed(),
-        })
+        };
+        Ok((written, hits))
     }
 
     /// The hits of a batch's queries, and the number of aligned queries. Equal queries are aligned once. `known` as in
@@ -148,6 +210,9 @@ impl Run<'_> {
             own = unanswered.left(&queries, unit, &answers);
         }
         let aligned = (answers.len() * mates) as u64;
+        if self.query_search().most_hits() < unanswered.hits(&answers) && queries.len() > unit.each {
+            return Err(EngineError::TooManyHits.into());
+        }
         let all = self.remembered.answered(unanswered, answers);
         effort.said.extend((0..).zip(&all).map(|(unit, answer)| (unit, answer.remarks)));
         Ok((all.into_iter().flat_map(|answer| answer.found).collect(), aligned))
@@ -264,7 +329,7 @@ impl Run<'_> {
             effort.say_limited(&limited.collect::<Vec<bool>>());
         }
         if let Some(ranking) = self.ranking.as_ref().filter(|_| is_chosen) {
-            let in_records = matches!(self.options.format, OutputFormat::Records(_));
+            let in_records = self.options.format.chooses_as_records();
             let left_out = ranking.choose((scope.batch, written), scope.layout, &mut found, in_records);
             effort.say_limited(&left_out.iter().map(|left_out| left_out.limited).collect::<Vec<bool>>());
             effort.say_masked(left_out.iter().map(|left_out| left_out.masked));
@@ -298,6 +363,82 @@ impl Run<'_> {
     fn confirm(&self, found: &mut [QueryResult]) {
         let circle_of = |target| self.targets.circle(target);
         self.pairing.iter().for_each(|pairing| pairing.confirm(&circle_of, found));
+    }
+}
+
+/// The finished queries of a batch, and the others.
+pub(super) struct AlignedBatch {
+    pub written: Written,
+    pub rest: Option<QueryBatch>,
+}
+
+impl QueryBatch {
+    /// Splits off the queries from number `count` on, if there are any.
+    fn split_off(&mut self, count: usize, strands: Strands) -> Option<QueryBatch> {
+        let all = self.records.len();
+        if count >= all {
+            return None;
+        }
+        let each = strands.count() as usize;
+        let records = self.records.split_off(count);
+        let [mut own, mut queries] = [Sequences::default(), Sequences::default()];
+        own.append(&self.queries, 0..count * each);
+        queries.append(&self.queries, count * each..all * each);
+        self.queries = own;
+        let known = if self.known.is_empty() { Vec::new() } else { self.known.split_off(count) };
+        let cells = self.cells / all as u64 * count as u64;
+        let rest = QueryBatch {
+            first: self.first + count as u64,
+            before: self.records.last().map(|record| record.name.clone()),
+            records,
+            queries,
+            known,
+            cells: self.cells - cells,
+            ..*self
+        };
+        self.cells = cells;
+        Some(rest)
+    }
+
+    /// Appends the queries that were split off.
+    fn append(&mut self, rest: QueryBatch) {
+        self.records.extend(rest.records);
+        self.queries.append_all(&[&rest.queries]);
+        self.known.extend(rest.known);
+        self.cells += rest.cells;
+    }
+}
+
+/// The batch whose parts the writer takes next.
+#[derive(Default)]
+pub(super) struct Turns {
+    next: Mutex<usize>,
+    changed: Condvar,
+}
+
+impl Turns {
+    /// Moves on to the next batch.
+    pub fn advance(&self) {
+        *self.next.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+        self.changed.notify_all();
+    }
+
+    /// Waits for the turn of a batch. `false` if the run has failed.
+    pub fn wait_for(&self, number: usize, failure: &Failure) -> bool {
+        let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
+        while *next != number {
+            if failure.stopped() {
+                return false;
+            }
+            // A failure does not notify.
+            next = self.changed.wait_timeout(next, WAKE).unwrap_or_else(PoisonError::into_inner).0;
+        }
+        true
+    }
+
+    /// Begins with the first batch again, for another lane.
+    pub fn restart(&self) {
+        *self.next.lock().unwrap_or_else(PoisonError::into_inner) = 0;
     }
 }
 

@@ -1,8 +1,8 @@
 //! Estimate of the insert size of a lane's mates, before any of them is paired.
 //!
 //! The estimate uses the first pairs of the whole lane, so a run of a part gets the same insert size as a whole run.
-//! The hits of these pairs as single reads are kept ([`MateSample`]): when the run reaches these reads, they are paired
-//! without another search.
+//! The hits of these pairs as single reads are kept ([`MateSample`]), unless there may be very many: when the run reaches
+//! these reads, they are paired without another search.
 
 use super::align::{batch_seconds, next_cells};
 use super::device::{Crew, EngineFactory};
@@ -15,7 +15,7 @@ use super::setup::FIRST_CELLS;
 use super::threads::start;
 use crate::align::candidates::Meets;
 use crate::align::dedup::queries::{Grouped, UnitMatch};
-use crate::align::hits::{self, Effort, QueryRemarks};
+use crate::align::hits::{self, Effort, QueryRemarks, Rules};
 use crate::align::pairing;
 use crate::engine::Guarded;
 use crate::input::reader::{FileRecord, Mates};
@@ -86,6 +86,10 @@ pub(super) fn insert_size(
         return Ok((insert, MateSample::default()));
     }
     debug_assert_eq!(search.options.mode, Mode::All);
+    // If reads may have very many hits, these are found again when the reads come.
+    let keeps = search.most_hits() == usize::MAX;
+    let best_alone = Rules { max_hits: 1, keeps_ties: false, candidates: None, ..search.rules };
+    let search = &QuerySearch { rules: if keeps { search.rules } else { best_alone }, ..*search };
     let mut whole = match search.options.part {
         Some(_) => {
             let whole = whole_mates(search.options, lane, search.scoring.alphabet)?;
@@ -123,7 +127,7 @@ pub(super) fn insert_size(
     let mut next = pairs.of_reads(searched.hits);
     // A part that begins after the sample contains none of its reads.
     let before = before.map_or(next.len(), |before| to_usize(before.min(next.len() as u64)));
-    next.drain(..before);
+    next.drain(..if keeps { before } else { next.len() });
     Ok((insert, MateSample { next, effort: searched.effort, cells: Some(searched.cells) }))
 }
 

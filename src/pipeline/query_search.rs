@@ -9,6 +9,7 @@ use crate::align::candidates::filter::Filter;
 use crate::align::candidates::{MOST_STRETCHES, Meets, PairLayout};
 use crate::align::complexity;
 use crate::align::hits::{Detail, LeastScores, Ranks, Repeats, Rules, SearchInput, Tiers};
+use crate::align::pairing::MOST_CANDIDATES;
 use crate::terms::alignment::{Strand, Strands};
 use crate::terms::alphabet::{Alphabet, reverse_complement_codes};
 use crate::terms::batch::{Batch, STRETCH, Sequences};
@@ -25,6 +26,10 @@ const MOST_QUERIES: usize = 1 << 15;
 const MOST_SAMPLED: usize = 1 << 10;
 /// Maximum number of residues of all workers' batches. It bounds the memory, as the number of queries does.
 const ALL_RESIDUES: usize = 1 << 27;
+
+/// Maximum number of hits of the queries that a worker searches together, if a query may have very many. It bounds the memory:
+/// a hit takes about 500 bytes, with its record.
+pub(super) const MOST_HITS: usize = if cfg!(test) { 1 << 6 } else { 1 << 17 };
 
 /// Targets, filter and rules of a search for queries.
 #[derive(Clone, Copy)]
@@ -89,6 +94,7 @@ impl QuerySearch<'_> {
         let detail = if self.options.needs_paths() { Detail::Path } else { Detail::Score };
         let (filter, tiers) = (self.filter, self.tiers);
         let scope = SearchInput {
+            most_hits: self.most_hits(),
             least,
             tiers,
             ranks,
@@ -100,6 +106,11 @@ impl QuerySearch<'_> {
         let without = self.repeats.of(self, &scope)?;
         let repeats = without.as_deref().map_or(Repeats::Kept, Repeats::Known);
         search(&SearchInput { repeats, ..scope }, &written)
+    }
+
+    /// Maximum number of hits of the queries that a worker searches together.
+    pub fn most_hits(&self) -> usize {
+        if self.rules.most() > MOST_CANDIDATES { MOST_HITS } else { usize::MAX }
     }
 
     /// Limits of a batch of one of the workers, which should have about `cells` cells.

@@ -46,9 +46,12 @@ impl UnitResult {
         Some(mirrored)
     }
 
+    fn hits(&self) -> usize {
+        self.found.iter().map(|found| found.alignments.len()).sum()
+    }
+
     fn bytes(&self) -> usize {
-        let hits: usize = self.found.iter().map(|found| found.alignments.capacity()).sum();
-        size_of::<UnitResult>() + hits * size_of::<Alignment>()
+        size_of::<UnitResult>() + self.hits() * size_of::<Alignment>()
     }
 }
 
@@ -63,6 +66,16 @@ impl Unanswered {
     /// The queries that must be aligned after all, since they cannot use the answer of their reverse complement.
     pub fn left(&mut self, queries: &Sequences, unit: Unit, new: &[UnitResult]) -> Sequences {
         self.grouped.take_apart(queries, unit, |group| !new[group as usize].is_tied)
+    }
+
+    /// Number of hits of all units of the batch.
+    pub fn hits(&self, new: &[UnitResult]) -> usize {
+        let of_group = |group: &UnitMatch| match *group {
+            UnitMatch::Of(group) | UnitMatch::Mirrored(group) => new[group as usize].hits(),
+            UnitMatch::Known => 0,
+        };
+        let known: usize = self.answers.iter().map(UnitResult::hits).sum();
+        known + self.grouped.groups.iter().map(of_group).sum::<usize>()
     }
 }
 

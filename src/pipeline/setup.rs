@@ -1,5 +1,6 @@
 //! Context shared by the stages of a run, built from its options, its references and its device.
 
+use super::align::Turns;
 use super::device::{Crew, EngineFactory, Hardware};
 use super::inputs::strands;
 use super::lanes::OpenLane;
@@ -225,6 +226,7 @@ impl<'a> Run<'a> {
             tally,
             audit: None,
             writer,
+            turns: Turns::default(),
             failure: Failure::default(),
             cells: AtomicU64::new(sample.cells.unwrap_or(FIRST_CELLS)),
             reading: AtomicU64::new(0),

@@ -6,12 +6,13 @@ use super::*;
 use crate::engine::cpu::Cpu;
 use crate::engine::{Capabilities, Engine, Guarded, Paths, Window};
 use crate::terms::alignment::HitEnd;
+use crate::terms::alphabet::reverse_complement;
 use crate::terms::batch::{Batch, Pair};
 use crate::terms::groups;
-use crate::terms::insert::InsertSize;
+use crate::terms::insert::{InsertSize, Orientation};
 use crate::terms::options::{
-    DeviceChoice, DevicesChoice, FilterChoice, HitLimits, MatesChoice, Rank, RankedOptions, ScoringChoice,
-    Share,
+    DeviceChoice, DevicesChoice, FilterChoice, Format, HitLimits, MatesChoice, OutputFormat, PanelFormat,
+    Rank, RankedOptions, ScoringChoice, Share,
 };
 use crate::terms::random::Random;
 use std::fmt::Write as _;
@@ -48,15 +49,18 @@ impl Engine for Faulty {
     }
 }
 
+/// Notes, and the lines of `-v`.
 #[derive(Default)]
-struct Notes(Mutex<Vec<String>>);
+struct Notes(Mutex<Vec<String>>, Mutex<Vec<String>>);
 
 impl Reporter for Notes {
     fn note(&self, text: &str) {
         self.0.lock().unwrap().push(text.to_string());
     }
 
-    fn detail(&self, _: &str) {}
+    fn detail(&self, text: &str) {
+        self.1.lock().unwrap().push(text.to_string());
+    }
 
     fn progress(&self, _: u64) {}
 }
@@ -343,4 +347,77 @@ fn a_device_lost_in_the_estimate_changes_no_byte() {
     let panics: Fault = |_, _, _| panic!("a bug, as this test wants it");
     let error = run_in(&options, &Notes::default(), &|_| faulty(panics, false)).unwrap_err();
     assert!(error.to_string().contains("report it"), "{error}");
+}
+
+/// Reads of alleles, with all their hits, in batches with far more hits than a worker has room for. Some reads are equal.
+#[test]
+fn batches_with_many_hits_are_written_in_parts() {
+    let folder = TempDir::new().unwrap();
+    let mut random = Random::new(3);
+    let mut base = || b"ACGT"[random.below(4)];
+    let first: Vec<u8> = (0..600).map(|_| base()).collect();
+    let (mut alleles, mut reads) = (String::new(), String::new());
+    for number in 0..30 {
+        let mut allele = first.clone();
+        (0..3).for_each(|at| allele[(number * 31 + at * 190) % 600] = base());
+        writeln!(alleles, ">a{number}\n{}", str::from_utf8(&allele).unwrap()).unwrap();
+        for pair in 0..6 {
+            let start = pair / 2 * 90 + number % 10;
+            let mut mate = reverse_complement(&allele[start + 200..start + 260]);
+            mate[30] = base();
+            let [one, other] = [&allele[start..start + 60], &mate].map(|read| str::from_utf8(read).unwrap());
+            writeln!(reads, ">r{number}_{pair}\n{one}\n>r{number}_{pair}\n{other}").unwrap();
+        }
+    }
+    let options = options(folder.path());
+    fs::write(&options.reference, alleles).unwrap();
+    fs::write(&options.query, reads).unwrap();
+    let limits = HitLimits { identity: 90.0, ..HitLimits::records(usize::MAX) };
+    let ranked = RankedOptions { limits, ..options.ranked.clone() };
+    let sound: EngineFactory = &|_| Guarded::new(Box::new(Cpu::new()), None);
+    let insert = InsertSize { orientation: Orientation::Fr, mean: 260, deviation: 20 };
+    for mates in [MatesChoice::None, MatesChoice::Interleaved] {
+        let insert = (mates != MatesChoice::None).then_some(insert);
+        for format in [
+            OutputFormat::Records(Format::Sam),
+            OutputFormat::Records(Format::Bam),
+            OutputFormat::Panel(PanelFormat::Matrix),
+        ] {
+            let run = |batch| {
+                let (mates, ranked) = (mates.clone(), ranked.clone());
+                let options = Options { mates, insert, format, ranked, batch, ..options.clone() };
+                let notes = Notes::default();
+                let (summary, _) = run_in(&options, &notes, sound).unwrap();
+                assert_eq!((summary.queries, summary.aligned), (360, 360));
+                let details = notes.1.into_inner().unwrap();
+                let parts = |number: usize| {
+                    let begin = format!("batch {number}:");
+                    details.iter().filter(|line| line.starts_with(&begin)).count()
+                };
+                (fs::read(options.output.unwrap()).unwrap(), [parts(1), parts(2)])
+            };
+            let (expected, parts) = run(Some(2));
+            assert_eq!(parts, [1; 2], "a pair is never divided");
+            let (written, parts) = run(None);
+            assert!(parts[0] > 60 && parts[1] == 0, "{parts:?}");
+            assert!(written == expected, "{format:?}");
+            let (written, parts) = run(Some(100));
+            assert!(parts[0] > 10 && parts[1] > 10, "{parts:?}");
+            assert!(written == expected, "{format:?}");
+        }
+    }
+}
+
+/// A worker that waits for its turn must not outlast a failure of another one.
+#[test]
+fn nobody_waits_for_a_turn_after_a_failure() {
+    let (turns, failure) = (Turns::default(), Failure::default());
+    assert!(turns.wait_for(0, &failure));
+    turns.advance();
+    thread::scope(|scope| {
+        let waiting = scope.spawn(|| turns.wait_for(7, &failure));
+        failure.note(Error::Closed);
+        assert!(!waiting.join().unwrap());
+    });
+    assert!(turns.wait_for(1, &failure), "its turn is now");
 }

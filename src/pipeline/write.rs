@@ -14,9 +14,11 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, SyncSender};
 use std::time::{Duration, Instant};
 
-/// A batch on its way to the writer.
+/// Queries of a batch on their way to the writer.
 pub struct Written {
+    /// The number of the batch, whose queries may come in several parts.
     pub number: usize,
+    pub is_last: bool,
     pub parts: Vec<RecordBytes>,
     pub queries: u64,
     /// Bytes of the input up to the batch's end.
@@ -85,11 +87,14 @@ impl Run<'_> {
                 if let (Some(tally), Some(sums)) = (&self.tally, written.sums.take()) {
                     tally.add(sums);
                 }
-                next += 1;
                 summary.writing += begun.elapsed() + written.formatting;
                 self.tell(&written, summary);
-                // The reader may have finished already.
-                let _ = leave.try_send(());
+                if written.is_last {
+                    next += 1;
+                    self.turns.advance();
+                    // The reader may have finished already.
+                    let _ = leave.try_send(());
+                }
             }
         }
         Ok(())

@@ -93,6 +93,10 @@ pub enum EngineError {
     #[doc(hidden)]
     #[error("{0}")]
     Unreadable(String),
+    /// The queries have more hits than the caller has room for. Fewer of them may pass.
+    #[doc(hidden)]
+    #[error("the queries have too many hits")]
+    TooManyHits,
     /// The caller stopped the call ([`SearcherBuilder::stop_flag`](crate::SearcherBuilder::stop_flag)).
     #[error("the call was stopped")]
     Stopped,
@@ -189,7 +193,9 @@ impl EngineError {
         match self {
             EngineError::NoDevice(_) => ErrorKind::NoDevice,
             EngineError::Unsupported(_) | EngineError::Lost(_) | EngineError::Wrong(_) => ErrorKind::Device,
-            EngineError::OutOfMemory(_) | EngineError::Threads(_) => ErrorKind::OutOfMemory,
+            EngineError::OutOfMemory(_) | EngineError::TooManyHits | EngineError::Threads(_) => {
+                ErrorKind::OutOfMemory
+            }
             EngineError::Unreadable(_) => ErrorKind::Input,
             EngineError::Stopped => ErrorKind::Stopped,
             EngineError::Internal(_) => ErrorKind::Internal,

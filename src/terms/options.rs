@@ -185,6 +185,15 @@ pub enum HitFormat {
     Text,
 }
 
+/// The formats that show the hits of all queries by reference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PanelFormat {
+    /// A table with the numbers of reads on each reference.
+    Counts,
+    /// The scores of all queries and references with hits, in the MatrixMarket format.
+    Matrix,
+}
+
 /// The format of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OutputFormat {
@@ -192,6 +201,8 @@ pub enum OutputFormat {
     Records(Format),
     /// Lists of hits.
     Hits(HitFormat),
+    /// Hits by reference.
+    Panel(PanelFormat),
 }
 
 /// Whether a file of this name is compressed.
@@ -289,7 +300,7 @@ pub struct Options {
 
 /// Extensions of output files, for errors.
 pub const EXTENSIONS: &str =
-    ".sam, .bam, .paf, .tsv, .json or .txt (except for .bam, also with .gz appended)";
+    ".sam, .bam, .paf, .tsv, .json, .txt or .mtx (except for .bam and .mtx, also with .gz appended)";
 /// Name in receipts of BAM that is sorted by coordinate.
 pub const SORTED_BAM: &str = "sorted.bam";
 /// The extension of a receipt, appended to the name of the output.
@@ -357,7 +368,7 @@ impl Options {
 
     /// Whether names of sequences may contain characters that SAM forbids.
     pub fn takes_any_name(&self) -> bool {
-        matches!(self.format, OutputFormat::Records(Format::Paf) | OutputFormat::Hits(_))
+        !matches!(self.format, OutputFormat::Records(Format::Sam | Format::Bam))
     }
 
     /// Whether the paths of hits are needed: the output shows more than scores, or hits are not selected by scores
@@ -368,6 +379,7 @@ impl Options {
                 self.ranked.columns.iter().any(|column| column.needs_path())
             }
             OutputFormat::Hits(HitFormat::Json | HitFormat::Text) | OutputFormat::Records(_) => true,
+            OutputFormat::Panel(_) => false,
         };
         let HitLimits { identity, coverage, max_per_target, .. } = self.ranked.limits;
         // A further hit of a target must not overlap the first one, and joining parts requires whole hits.
@@ -382,7 +394,7 @@ impl Options {
     /// Whether the output shows whole header lines of references.
     pub fn shows_titles(&self) -> bool {
         match self.format {
-            OutputFormat::Records(_) => false,
+            OutputFormat::Records(_) | OutputFormat::Panel(_) => false,
             OutputFormat::Hits(HitFormat::Json | HitFormat::Text) => true,
             OutputFormat::Hits(HitFormat::Tab) => {
                 self.ranked.columns.iter().any(|column| matches!(column, Column::Stitle | Column::Salltitles))
@@ -418,6 +430,7 @@ impl OutputFormat {
             "tab" | "tsv" => Some(OutputFormat::Hits(HitFormat::Tab)),
             "json" | "jsonl" => Some(OutputFormat::Hits(HitFormat::Json)),
             "txt" => Some(OutputFormat::Hits(HitFormat::Text)),
+            "mtx" => Some(OutputFormat::Panel(PanelFormat::Matrix)),
             _ => None,
         }
     }
@@ -427,7 +440,14 @@ impl OutputFormat {
         match self {
             OutputFormat::Records(format) => format.name(packed),
             OutputFormat::Hits(format) => format.name(packed),
+            OutputFormat::Panel(PanelFormat::Counts) => "counts",
+            OutputFormat::Panel(PanelFormat::Matrix) => "matrix",
         }
+    }
+
+    /// Whether the hits of a query are chosen as those of records, and not as those of lists.
+    pub fn chooses_as_records(self) -> bool {
+        !matches!(self, OutputFormat::Hits(_))
     }
 }
 

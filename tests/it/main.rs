@@ -35,6 +35,7 @@ mod modes;
 mod modes_cli;
 mod oracles;
 mod paf;
+mod panel;
 mod part;
 mod ref_part;
 mod repeats;

@@ -37,6 +37,8 @@ const GLANCE_SEEDS: usize = 4;
 const GLANCE_PLACES: usize = 64;
 /// Share of a query's maximum score above which the other strand need not be examined.
 const GLANCE_ENOUGH: f64 = 0.8;
+/// The same for further positions on a strand. A read of a repeat has many.
+const GLANCE_GOOD: f64 = 0.9;
 /// Number of positions up to which each intact piece of a query counts, and not only two of them together.
 const FEW_PLACES: usize = 64;
 /// Two pieces together may have this many times the positions of single ones.
@@ -272,7 +274,8 @@ impl ByIndex {
         let mut best = 0;
         for &strand in layout.orientations() {
             let query = batch.query(layout.query(record, strand));
-            if f64::from(best) > GLANCE_ENOUGH * potential(query, &levels.field.scoring) as f64 {
+            let most = potential(query, &levels.field.scoring) as f64;
+            if f64::from(best) > GLANCE_ENOUGH * most {
                 break;
             }
             let seeds = self.seeds_of(query);
@@ -293,7 +296,7 @@ impl ByIndex {
             let mut last = None;
             kmers.for_each_place((&seeds, seed), found, GLANCE_PLACES, |from, place, _, bounds| {
                 let offset = to_i64(place) - to_i64(from);
-                if last.replace(offset) != Some(offset) {
+                if last.replace(offset) != Some(offset) && f64::from(best) < GLANCE_GOOD * most {
                     best = best.max(self.ungapped(query, offset, bounds, &levels.field.scoring));
                 }
             });

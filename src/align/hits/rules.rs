@@ -110,8 +110,8 @@ impl Rules {
         self.max_targets < usize::MAX || self.max_per_target < usize::MAX
     }
 
-    /// Maximum number of alignments that are found for a query if ties are not kept.
-    pub(super) fn most(&self) -> usize {
+    /// Maximum number of alignments that are found for a query.
+    pub fn most(&self) -> usize {
         match self.keeps_ties {
             true => usize::MAX,
             false => self.max_hits.max(self.candidates.map_or(0, |(_, most)| most)),

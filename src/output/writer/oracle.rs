@@ -48,7 +48,8 @@ impl Case {
         let writer = Case { options, ..self.clone() }.writer();
         let mut bytes = writer.header().concat();
         let query = std::slice::from_ref(&self.query);
-        let parts = writer.parts(None, query, std::slice::from_ref(&self.found)).map_err(io::Error::other)?;
+        let parts =
+            writer.parts((0, None), query, std::slice::from_ref(&self.found)).map_err(io::Error::other)?;
         let mut joint = writer.joint().unwrap();
         parts.into_iter().for_each(|part| bytes.extend(joint.add(part).unwrap()));
         bytes.extend(joint.finish().unwrap());

@@ -8,7 +8,7 @@ use crc32fast::Hasher;
 use std::env;
 use std::ffi::OsString;
 use std::fs::{self, File};
-use std::io::{self, BufWriter, ErrorKind, Stdout, Write};
+use std::io::{self, BufWriter, ErrorKind, Seek, SeekFrom, Stdout, Write};
 use std::path::{Path, PathBuf};
 
 /// Bytes gathered before a write. Parts of a large run are longer, and are written without a copy.
@@ -127,6 +127,24 @@ impl Output {
             sum.update(bytes);
         }
         self.write_all(bytes).map_err(|source| self.failed(source))
+    }
+
+    /// Replaces bytes that were written. The output must be a regular file without a checksum.
+    pub fn replace(&mut self, at: u64, bytes: &[u8]) -> Result<()> {
+        debug_assert!(self.sum.is_none());
+        self.try_replace(at, bytes).map_err(|source| self.failed(source))
+    }
+
+    fn try_replace(&mut self, at: u64, bytes: &[u8]) -> io::Result<()> {
+        self.flush()?;
+        match self.sink.as_mut().map(BufWriter::get_mut) {
+            Some(OutputSink::File(file)) => {
+                file.seek(SeekFrom::Start(at))?;
+                file.write_all(bytes)?;
+                file.seek(SeekFrom::End(0)).map(drop)
+            }
+            _ => Err(ErrorKind::Unsupported.into()),
+        }
     }
 
     /// Number of bytes written so far.

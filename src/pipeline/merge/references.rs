@@ -52,6 +52,7 @@ pub fn join(
 ) -> Result<(u64, Option<Output>)> {
     let (mut sources, PartHeader { writer, selection }) = open(parts)?;
     let limits = selection.limits;
+    writer.check(output)?;
     let mut merged = MergedRun::new(writer, selection);
     let mut sink = merged.writer.sink(output)?;
     loop {
@@ -66,6 +67,7 @@ pub fn join(
     }
     sources.into_iter().try_for_each(|source| source.end(merged.queries))?;
     let index = sink.finish(output)?;
+    merged.writer.finish(output, merged.queries)?;
     if merged.limited > 0 {
         reporter.note(&remarks::limited(merged.limited, &limits));
     }
@@ -221,7 +223,7 @@ impl MergedRun {
         }
         self.writer.set_targets(targets);
         self.limited += self.select(&records, &mut found);
-        let bytes = self.writer.parts(self.before.as_deref(), &records, &found)?;
+        let bytes = self.writer.parts((first, self.before.as_deref()), &records, &found)?;
         let has_hits = found.iter().any(|found| !found.alignments.is_empty());
         if !self.has_begun && (has_hits || self.writer.header_without_hits().is_none()) {
             self.begin(has_hits, output)?;
@@ -298,7 +300,7 @@ impl MergedRun {
                 true => self.key(&records[query], hit),
                 false => RankKey::Counts(f64::from(hit.score)),
             };
-            let left_out = self.ranking.choose_by(key, found, self.writer.has_records());
+            let left_out = self.ranking.choose_by(key, found, self.writer.chooses_as_records());
             for (is_limited, left_out) in are_limited.iter_mut().zip(left_out) {
                 *is_limited |= left_out.limited;
             }

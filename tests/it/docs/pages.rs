@@ -110,7 +110,7 @@ fn run_page(path: &Path) -> Vec<String> {
     let bin = folder.file("bin");
     std::fs::create_dir(&bin).unwrap();
     symlink(command(&repository()).get_program(), bin.join("swalign")).unwrap();
-    for input in ["data", "README.md"] {
+    for input in ["data", "examples", "README.md"] {
         symlink(repository().join(input), folder.file(input)).unwrap();
     }
     let path_of_programs = std::env::var("PATH").unwrap_or_default();

@@ -6,6 +6,7 @@ use crate::align::significance::{FiniteSize, Karlin, SearchSpace, Significance, 
 use crate::input::reader::FileRecord;
 use crate::output::writer::line::LineMaker;
 use crate::output::writer::list::{ListMaker, RankedBy};
+use crate::output::writer::panel::{PanelMaker, PanelTotals};
 use crate::output::writer::tags::Residues;
 use crate::output::writer::targets::{HitTargets, StoredTargets, TargetLabel};
 use crate::output::writer::{Maker, RecordMaker, ReferenceSizes, Writer};
@@ -13,13 +14,13 @@ use crate::terms::alignment::{Alignment, InPart, PathOp, PathRuns, Strand, Tier}
 use crate::terms::alphabet::Alphabet;
 use crate::terms::insert::{InsertSize, Orientation, PairScoring};
 use crate::terms::options::{
-    Column, CsForm, Format, HitFormat, HitLimits, IdentityDefinition, PageOptions, Rank, Share,
+    Column, CsForm, Format, HitFormat, HitLimits, IdentityDefinition, PageOptions, PanelFormat, Rank, Share,
 };
 use crate::terms::scoring::{AlignmentMode, Ambiguous, GapPiece, Matrix, Scoring, Substitution};
 
 stored_struct!(Writer { in_blocks, sort, header, header_without_hits, sizes, maker, part });
 stored_struct!(ReferenceSizes { count, longest });
-stored_enum!(Maker { 0 Records { 0: records }, 1 Lists { 0: lists } });
+stored_enum!(Maker { 0 Records { 0: records }, 1 Lists { 0: lists }, 2 Panel { 0: panel } });
 stored_struct!(RecordMaker { format, lines, read_group });
 stored_struct!(LineMaker {
     targets,
@@ -44,11 +45,13 @@ stored_struct!(ListMaker {
     identity,
     tells_masked,
 });
+stored_struct!(PanelMaker { format, targets, scoring, names, lengths, command_line, has_mates, totals });
 stored_struct!(RankedBy { rank, significance });
 stored_struct!(Residues { codes, letters });
 stored_struct!(HitSelection { min_score, anchored_score, secondary_ppm, limits, ranked, identity, insert });
 
 stored_enum!(Format { 0 Sam, 1 Bam, 2 Paf });
+stored_enum!(PanelFormat { 0 Counts, 1 Matrix });
 stored_enum!(HitFormat { 0 Tab, 1 Json, 2 Text });
 stored_enum!(CsForm { 0 Short, 1 Long });
 stored_enum!(Rank { 0 Score, 1 Raw, 2 Evalue, 3 Identity });
@@ -102,6 +105,15 @@ impl Stored for Column {
 }
 
 /// The targets that hits of a part need are stored with the hits.
+/// A part has no totals. They begin in the merge.
+impl Stored for PanelTotals {
+    fn put(&self, _: &mut Vec<u8>) {}
+
+    fn take(_: &mut &[u8]) -> Option<PanelTotals> {
+        Some(PanelTotals::default())
+    }
+}
+
 impl Stored for HitTargets {
     fn put(&self, _: &mut Vec<u8>) {}
 
