@@ -250,7 +250,7 @@ fn make_bam(bench: &mut Bench, name: &str) {
     let raw = || writer.records(&queries, &found).expect("records").len();
     let parts = || -> usize {
         let mut joint = writer.joint().expect("blocks");
-        let parts = writer.parts(None, &queries, &found).expect("parts");
+        let parts = writer.parts((0, None), &queries, &found).expect("parts");
         parts.into_iter().map(|part| joint.add(part).expect("blocks").len()).sum()
     };
     let is_packed = name.contains("packed");
