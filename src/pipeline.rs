@@ -80,7 +80,7 @@ use repeats::TakenOut;
 use report::QUERIES;
 use significance::Least;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -150,6 +150,8 @@ struct Run<'a> {
     audit: Option<Audit>,
     writer: Writer,
     turns: Turns,
+    /// Number of queries that a worker searches together, by the number of their hits.
+    room: AtomicUsize,
     failure: Failure,
     /// Number of cells that a batch should have, by the workers' speed.
     cells: AtomicU64,
@@ -366,9 +368,8 @@ impl Run<'_> {
                 let extent: &Extent = &extent;
                 let work = move || {
                     let mut engine = engines(worker);
-                    let mut room = usize::MAX;
                     let align = |batch| {
-                        crew.run(worker, || self.align(&mut engine, batch, crew.portion, &mut room))
+                        crew.run(worker, || self.align(&mut engine, batch, crew.portion))
                             .map_err(|error| extent.shift(error))
                     };
                     self.work(align, &from_reader, &to_writer);

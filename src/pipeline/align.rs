@@ -38,8 +38,8 @@ const STREAMED_BATCH_SECONDS: f64 = 10.0;
 
 /// Factor by which the number of queries that a worker searches together changes.
 const HIT_STEP: usize = 4;
-/// Maximum number of queries that a worker searches together.
-const MOST_ROOM: usize = 1 << 24;
+/// Number of queries that a worker searches together until the number of their hits is known, if a query may have very many.
+pub(super) const FIRST_ROOM: usize = 512;
 /// Time after which a waiting worker checks whether the run has failed.
 const WAKE: Duration = Duration::from_millis(100);
 
@@ -78,22 +78,24 @@ impl Run<'_> {
         }
     }
 
-    /// Finds and formats the hits of as many queries of a batch as there is room for; `portion` as in [`SearchInput`]. `room`
-    /// is the number of queries that the worker searches together, and changes with the number of their hits.
+    /// Finds and formats the hits of as many queries of a batch as there is room for; `portion` as in [`SearchInput`].
     pub(super) fn align(
         &self,
         engine: &mut Guarded,
         mut batch: QueryBatch,
         portion: usize,
-        room: &mut usize,
     ) -> Result<AlignedBatch> {
         let unit = if self.pairing.is_some() { 2 } else { 1 };
+        let mut most = usize::MAX;
         loop {
-            *room = (*room).clamp(unit, MOST_ROOM) / unit * unit;
-            let rest = batch.split_off(*room, self.strands);
+            // Other workers may raise it again.
+            let room = self.room.load(Ordering::Relaxed).min(most).max(unit) / unit * unit;
+            let rest = batch.split_off(room, self.strands);
+            let queries = batch.records.len();
             match self.align_all(engine, &batch, portion) {
-                Err(Error::Engine(EngineError::TooManyHits)) if batch.records.len() > unit => {
-                    *room = batch.records.len() / HIT_STEP;
+                Err(Error::Engine(EngineError::TooManyHits)) if queries > unit => {
+                    most = queries / HIT_STEP;
+                    self.room.fetch_min(most, Ordering::Relaxed);
                     if let Some(rest) = rest {
                         batch.append(rest);
                     }
@@ -101,7 +103,7 @@ impl Run<'_> {
                 Err(error) => return Err(error),
                 Ok((written, hits)) => {
                     if hits < MOST_HITS / (2 * HIT_STEP) {
-                        *room = room.saturating_mul(HIT_STEP);
+                        self.room.fetch_max(queries * HIT_STEP, Ordering::Relaxed);
                     }
                     return Ok(AlignedBatch {
                         written: Written { is_last: rest.is_none(), ..written },

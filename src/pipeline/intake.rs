@@ -101,6 +101,7 @@ impl Run<'_> {
         };
         let search = self.query_search();
         let mut enough = search.enough(crew, self.cells.load(Ordering::Relaxed));
+        enough.queries = enough.queries.min(self.room.load(Ordering::Relaxed));
         if sample.len() > 0 {
             // Either all hits of a batch are known, or none are.
             enough.queries = enough.queries.min(sample.len());

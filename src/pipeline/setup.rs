@@ -1,6 +1,6 @@
 //! Context shared by the stages of a run, built from its options, its references and its device.
 
-use super::align::Turns;
+use super::align::{FIRST_ROOM, Turns};
 use super::device::{Crew, EngineFactory, Hardware};
 use super::inputs::strands;
 use super::lanes::OpenLane;
@@ -34,7 +34,7 @@ use crate::terms::options::{
 use crate::terms::scoring::Scoring;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 /// Bases of a short read.
 const READ: usize = 150;
@@ -227,11 +227,15 @@ impl<'a> Run<'a> {
             audit: None,
             writer,
             turns: Turns::default(),
+            room: AtomicUsize::new(usize::MAX),
             failure: Failure::default(),
             cells: AtomicU64::new(sample.cells.unwrap_or(FIRST_CELLS)),
             reading: AtomicU64::new(0),
             done: Arc::default(),
         };
+        if run.query_search().most_hits() < usize::MAX {
+            run.room.store(FIRST_ROOM, Ordering::Relaxed);
+        }
         Ok((run, sample))
     }
 }

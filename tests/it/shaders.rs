@@ -19,8 +19,8 @@ use swalign::engine::gpu::variant::{
 use swalign::patterns::scan::{bases, bitap, diagonals, dictionary, shader as scan};
 
 /// Checks that a kernel is valid, also on adapters without subgroups if it has no subgroup operation, and that it
-/// translates to Metal and DX12. With SWALIGN_WRITE_DOCS, also writes it to `target/kernels/`.
-fn is_valid(text: &str, what: &str) {
+/// translates to Metal and DX12. With SWALIGN_WRITE_DOCS, also writes it to `target/kernels/`. Returns the parsed kernel.
+fn is_valid(text: &str, what: &str) -> Module {
     if std::env::var_os("SWALIGN_WRITE_DOCS").is_some() {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("kernels");
         std::fs::create_dir_all(&folder).unwrap();
@@ -38,9 +38,9 @@ fn is_valid(text: &str, what: &str) {
     let numbers: PipelineConstants =
         module.overrides.iter().filter_map(|(_, constant)| Some((constant.name.clone()?, 1.0))).collect();
     let entry = Some((ShaderStage::Compute, "main"));
-    let (module, info) = process_overrides(&module, &info, entry, &numbers)
+    let (pipeline, info) = process_overrides(&module, &info, entry, &numbers)
         .unwrap_or_else(|error| panic!("{what}: {error:?}"));
-    let metal = to_metal(&module, &info).unwrap_or_else(|error| panic!("{what} on Metal: {error}"));
+    let metal = to_metal(&pipeline, &info).unwrap_or_else(|error| panic!("{what} on Metal: {error}"));
     assert!(metal.contains("kernel void main_("), "{what} on Metal: {metal}");
     // Without Microsoft's newer compiler, DX12 has shader model 5.1 and no subgroups.
     let models: &[hlsl::ShaderModel] = match subgroups {
@@ -48,10 +48,12 @@ fn is_valid(text: &str, what: &str) {
         false => &[hlsl::ShaderModel::V5_1, hlsl::ShaderModel::V6_4],
     };
     for &model in models {
-        let dx12 = to_dx12(&module, &info, model);
+        let dx12 = to_dx12(&pipeline, &info, model);
         let dx12 = dx12.unwrap_or_else(|error| panic!("{what} on DX12, {model:?}: {error}"));
         assert!(dx12.contains("void main("), "{what} on DX12: {dx12}");
     }
+    drop(pipeline);
+    module
 }
 
 /// Translates the kernel to the language of Metal in macOS 11, the first version on Apple's own processors.
@@ -90,11 +92,20 @@ fn to_dx12(
     Ok(text)
 }
 
+/// The records of the host also have the sizes that the kernels read.
 #[test]
 fn every_variant_is_valid() {
     let variants = Variant::all();
     assert!(variants.len() > 20, "variants are missing");
-    variants.par_iter().for_each(|variant| is_valid(&variant.wgsl().unwrap(), &format!("{variant:?}")));
+    variants.par_iter().for_each(|variant| {
+        let module = is_valid(&variant.wgsl().unwrap(), &format!("{variant:?}"));
+        for record in std::iter::once(variant.task()).chain(variant.table()) {
+            let mut types = module.types.iter();
+            let (_, kind) = types.find(|(_, kind)| kind.name.as_deref() == Some(record.name)).unwrap();
+            let naga::TypeInner::Struct { span, .. } = kind.inner else { panic!("a record is a struct") };
+            assert_eq!(span as usize, record.bytes, "{}", record.name);
+        }
+    });
 }
 
 /// Kernels of the scan: for each pattern length, with and without IUPAC codes, with and without gaps.
@@ -102,7 +113,9 @@ fn every_variant_is_valid() {
 fn every_kernel_of_the_scan_is_valid() {
     let variants = scan::ScanVariant::all();
     assert_eq!(variants.len() as u32, 2 * (scan::MOST_ROWS + 1 + scan::MOST_GAPLESS), "variants are missing");
-    variants.par_iter().for_each(|variant| is_valid(&variant.wgsl().unwrap(), &format!("{variant:?}")));
+    variants.par_iter().for_each(|variant| {
+        is_valid(&variant.wgsl().unwrap(), &format!("{variant:?}"));
+    });
     is_valid(&scan::transpose_wgsl().unwrap(), "transpose");
 }
 
@@ -111,7 +124,9 @@ fn every_kernel_of_the_scan_is_valid() {
 fn every_kernel_for_lines_is_valid() {
     let variants = bitap::BitapVariant::all();
     assert_eq!(variants.len() as u32, 3 * (bitap::shader::MOST_EDITS + 1) * 2, "variants are missing");
-    variants.par_iter().for_each(|variant| is_valid(&variant.wgsl().unwrap(), &format!("{variant:?}")));
+    variants.par_iter().for_each(|variant| {
+        is_valid(&variant.wgsl().unwrap(), &format!("{variant:?}"));
+    });
 }
 
 /// Kernels of dictionaries: for bytes and lines, and for the k-mers that searches look up.
@@ -119,7 +134,9 @@ fn every_kernel_for_lines_is_valid() {
 fn every_kernel_of_dictionaries_is_valid() {
     let variants = dictionary::shader::WordVariant::all();
     assert_eq!(variants.len(), 5 * 4, "variants are missing");
-    variants.iter().for_each(|variant| is_valid(&variant.wgsl().unwrap(), &format!("{variant:?}")));
+    variants.iter().for_each(|variant| {
+        is_valid(&variant.wgsl().unwrap(), &format!("{variant:?}"));
+    });
     for places in [false, true] {
         is_valid(&dictionary::shader::line_starts_wgsl(places).unwrap(), &format!("line starts {places}"));
     }
@@ -136,21 +153,9 @@ fn every_kernel_of_dictionaries_is_valid() {
 fn every_kernel_of_diagonals_is_valid() {
     let variants = diagonals::shader::BoundVariant::all(RUN as u32);
     assert_eq!(variants.len(), 10 * 4, "variants are missing");
-    variants.par_iter().for_each(|variant| is_valid(&variant.wgsl().unwrap(), &format!("{variant:?}")));
-}
-
-/// The records of the host have the sizes that the kernels read.
-#[test]
-fn tasks_lie_as_the_host_writes_them() {
-    for variant in Variant::all() {
-        let module = naga::front::wgsl::parse_str(&variant.wgsl().unwrap()).unwrap();
-        for record in std::iter::once(variant.task()).chain(variant.table()) {
-            let mut types = module.types.iter();
-            let (_, kind) = types.find(|(_, kind)| kind.name.as_deref() == Some(record.name)).unwrap();
-            let naga::TypeInner::Struct { span, .. } = kind.inner else { panic!("a record is a struct") };
-            assert_eq!(span as usize, record.bytes, "{}", record.name);
-        }
-    }
+    variants.par_iter().for_each(|variant| {
+        is_valid(&variant.wgsl().unwrap(), &format!("{variant:?}"));
+    });
 }
 
 /// The query lengths of the suite reach every variant, so that tests on a GPU run all of them.

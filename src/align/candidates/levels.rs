@@ -45,6 +45,9 @@ const UNSCORED: f64 = 0.1;
 const COUNTED_MORE: f64 = 1.25;
 /// Number of query shapes whose levels are cached.
 const KEPT_SHAPES: usize = 1 << 12;
+/// Number of levels that count seeds which are cached, and the maximum length of their queries.
+const KEPT_COUNTED: usize = 1 << 14;
+const MOST_KEPT: usize = 1000;
 
 /// How seeds are located.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -345,11 +348,13 @@ pub struct Levels {
     pub field: Field,
     /// Cached levels, those with fewer chance windows and higher scores first.
     kept: RwLock<HashMap<QueryShape, Arc<[Level]>>>,
+    /// Cached levels that count seeds, by the score that they cover.
+    kept_counted: RwLock<HashMap<(QueryShape, i32), Option<Level>>>,
 }
 
 impl Levels {
     pub fn new(kind: SeedKind, field: Field) -> Levels {
-        Levels { kind, field, kept: RwLock::default() }
+        Levels { kind, field, kept: RwLock::default(), kept_counted: RwLock::default() }
     }
 
     /// Replaces the costs, and with them the choice of levels.
@@ -376,9 +381,33 @@ impl Levels {
         if self.kind == SeedKind::Scan || level.as_ref().is_some_and(is_quick) {
             return level;
         }
-        let counted = counting::level(&self.field, (query, least), self.field.kmer as usize);
+        let counted = self.counted(query, least);
         let most = level.map_or(f64::INFINITY, |level| level.cells_for(len, least) * COUNTED_MORE);
         counted.filter(|counted| counted.cells(len) <= most).or(level)
+    }
+
+    /// The level that counts seeds, for all scores of `least` or more.
+    fn counted(&self, query: QueryShape, least: i32) -> Option<Level> {
+        let key = (self.shape(query), least);
+        if let Some(level) = self.kept_counted.read().ok().and_then(|kept| kept.get(&key).copied()) {
+            return level;
+        }
+        let level = counting::level(&self.field, (query, least), self.field.kmer as usize);
+        // Long queries seldom have a length and a score in common.
+        if query.len <= MOST_KEPT
+            && let Ok(mut kept) = self.kept_counted.write()
+        {
+            if kept.len() >= KEPT_COUNTED {
+                kept.clear();
+            }
+            kept.insert(key, level);
+        }
+        level
+    }
+
+    /// The properties of a query that its levels depend on: without cheap residues, its length alone.
+    fn shape(&self, query: QueryShape) -> QueryShape {
+        if self.field.runs.is_some() { query } else { query.len.into() }
     }
 
     /// The level for the lowest scores among the levels that cost hardly more than `level`.
@@ -425,9 +454,7 @@ impl Levels {
 
     /// The levels that pay, longer seeds and higher scores first.
     fn levels(&self, query: QueryShape) -> Arc<[Level]> {
-        let len = query.len;
-        // Without cheap residues, levels depend on the length alone.
-        let query = if self.field.runs.is_some() { query } else { len.into() };
+        let (len, query) = (query.len, self.shape(query));
         if let Some(levels) = self.kept.read().ok().and_then(|kept| kept.get(&query).cloned()) {
             return levels;
         }
