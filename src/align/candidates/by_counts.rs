@@ -2,7 +2,7 @@
 
 use super::ambiguous::QueryShape;
 use super::by_index::{ByIndex, QueryBuffers};
-use super::levels::{Level, LevelGuarantee, counting};
+use super::levels::{Level, LevelGuarantee};
 use super::seed_counts::{BandCount, SeedCounts};
 use super::tally::{DiagonalBins, SeedTally};
 use super::windows::{CandidateRegion, TargetWindow, join, push_along, push_regions, push_stretches};
@@ -79,7 +79,7 @@ impl ByIndex {
             if best.as_ref().is_none_or(|&(other, _)| cells < other) {
                 best = Some((cells, regions));
             }
-            let finer = counting::level(&self.levels.field, (query, level.least), level.seed - 1);
+            let finer = self.levels.counted(query, level.least, level.seed - 1);
             next = finer.filter(|finer| finer.cells(len) < cells);
         }
         match best {

@@ -4,7 +4,7 @@
 //! alignment contains such a seed, so the windows around the seeds' positions contain all alignments of at least this
 //! score. The level tells nothing about lower scores. Shorter seeds cover lower scores, but have more chance matches.
 
-pub mod counting;
+mod counting;
 
 use super::FilterRequest;
 use super::ambiguous::{QueryShape, TargetRuns, allowance, columns_of};
@@ -348,8 +348,8 @@ pub struct Levels {
     pub field: Field,
     /// Cached levels, those with fewer chance windows and higher scores first.
     kept: RwLock<HashMap<QueryShape, Arc<[Level]>>>,
-    /// Cached levels that count seeds, by the score that they cover.
-    kept_counted: RwLock<HashMap<(QueryShape, i32), Option<Level>>>,
+    /// Cached levels that count seeds, by the score that they cover and the maximum length of a seed.
+    kept_counted: RwLock<HashMap<(QueryShape, i32, usize), Option<Level>>>,
 }
 
 impl Levels {
@@ -381,18 +381,18 @@ impl Levels {
         if self.kind == SeedKind::Scan || level.as_ref().is_some_and(is_quick) {
             return level;
         }
-        let counted = self.counted(query, least);
+        let counted = self.counted(query, least, self.field.kmer as usize);
         let most = level.map_or(f64::INFINITY, |level| level.cells_for(len, least) * COUNTED_MORE);
         counted.filter(|counted| counted.cells(len) <= most).or(level)
     }
 
-    /// The level that counts seeds, for all scores of `least` or more.
-    fn counted(&self, query: QueryShape, least: i32) -> Option<Level> {
-        let key = (self.shape(query), least);
+    /// The level that counts seeds of at most `most` bases, for all scores of `least` or more. `None` if none pays.
+    pub fn counted(&self, query: QueryShape, least: i32, most: usize) -> Option<Level> {
+        let key = (self.shape(query), least, most);
         if let Some(level) = self.kept_counted.read().ok().and_then(|kept| kept.get(&key).copied()) {
             return level;
         }
-        let level = counting::level(&self.field, (query, least), self.field.kmer as usize);
+        let level = counting::level(&self.field, (query, least), most);
         // Long queries seldom have a length and a score in common.
         if query.len <= MOST_KEPT
             && let Ok(mut kept) = self.kept_counted.write()
