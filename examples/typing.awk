@@ -2,12 +2,13 @@
 #
 #   awk -f typing.awk reads.mtx reads.mtx
 #
-# The gene of an allele is its name up to "*". The first pass adds up the scores of each allele. The second pass adds up, for each
+# The gene of an allele is its name up to "*", or its whole name. The first pass adds up the scores of each allele. The second pass adds up, for each
 # two of the ten highest alleles of a gene, the higher score of each pair of mates. Each of two alleles must score higher than the
 # other for 2 % of the pairs; otherwise the gene is homozygous. -v mates=1 takes each row as a single read.
 
 function rank(    column, gene, at) {
-    for (column in total) {
+    for (column = 1; column <= columns; column++) {
+        if (!(column in total)) continue
         gene = gene_of[column]
         for (at = ++kept[gene]; at > 1 && total[top[gene, at - 1]] < total[column]; at--)
             top[gene, at] = top[gene, at - 1]
@@ -33,13 +34,17 @@ function add_read(    gene, one, other, a, b) {
 }
 BEGIN { if (!mates) mates = 2 }
 FNR == 1 { pass++; is_sized = 0 }
-$2 == "column" { name[$3] = $4; gene_of[$3] = substr($4, 1, index($4, "*") - 1) }
+$2 == "column" { name[$3] = $4; gene_of[$3] = index($4, "*") > 1 ? substr($4, 1, index($4, "*") - 1) : $4; columns = $3 }
 /^%/ { next }
 !is_sized { is_sized = 1; if (pass == 2) rank(); next }
 pass == 1 { total[$2] += $3; next }
 int(($1 - 1) / mates) != read { add_read(); read = int(($1 - 1) / mates) }
 { score[$2] += $3; seen[gene_of[$2]] }
 END {
+    if (pass != 2) {
+        print "typing.awk: give the matrix twice, for two passes" > "/dev/stderr"
+        exit 2
+    }
     add_read()
     for (gene in kept) {
         one = other = 1

@@ -264,7 +264,7 @@ struct HitFlags {
     ///
     /// It lifts the defaults of --max-hits, --max-targets and --max-hsps. The memory does not grow with the number of hits of
     /// all queries, only with those of the query that has most: about 500 bytes for each of them.
-    #[arg(long, conflicts_with = "max_hits")]
+    #[arg(long)]
     all: bool,
     /// Strands of DNA queries to align: both, plus or minus [default: both]
     ///
@@ -320,8 +320,8 @@ struct AlignOutputFlags {
     /// and cg, without header and read groups. tab, json and text list ranked hits with bit scores and E-values: tab as the
     /// table of BLAST (-outfmt 6), json as one object per line, and text as printed alignments. counts is a table with the
     /// numbers of reads on each reference, and mtx contains the score of each read on each reference that it has hits on, in
-    /// the MatrixMarket format; both suit --all. If the name of FILE ends in .gz, text is compressed with bgzf, which gzip can
-    /// read.
+    /// the MatrixMarket format; both suit --all. If the name of FILE ends in .gz, records and lists in text are compressed with
+    /// bgzf, which gzip can read.
     #[arg(long, value_enum, value_name = "FORMAT", hide_possible_values = true)]
     format: Option<FormatName>,
     #[command(flatten)]

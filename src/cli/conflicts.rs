@@ -69,6 +69,18 @@ const CONFLICTS: &[Row] = &[
         text: "is for reads and a panel of references; use another format",
     },
     Row {
+        commands: PAIRWISE,
+        options: &["--output"],
+        when: If(is_panel),
+        text: "ends in .mtx, the extension of the scores of reads and a panel of references; choose another name",
+    },
+    Row {
+        commands: ALIGN,
+        options: &["--all"],
+        when: With(&["--max-hits"]),
+        text: "reports all hits, so it has no limit on their number; leave --all or --max-hits out",
+    },
+    Row {
         commands: &["pairs"],
         options: &["--max-targets"],
         when: Always,
@@ -264,6 +276,12 @@ const CONFLICTS: &[Row] = &[
         text: "is for records; use --format sam, bam or paf",
     },
     // Panels.
+    Row {
+        commands: ALIGNER,
+        options: &["--read-group"],
+        when: If(is_panel),
+        text: "is for SAM and BAM; leave it out, or use --format sam",
+    },
     Row {
         commands: ALIGNER,
         options: &["--part", "--resume"],

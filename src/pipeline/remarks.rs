@@ -46,7 +46,7 @@ impl Run<'_> {
         let (queries, ratio) = (counted(queries, QUERIES), self.options.secondary_ratio);
         match self.tiers.as_ref().is_some_and(Tiers::has_quality) {
             false => format!(
-                "{queries} had further hits below {ratio} of the best score, which were omitted; to keep them, use \
+                "at least {queries} had further hits below {ratio} of the best score, which were omitted; to keep those within the other limits, use \
                  --secondary-ratio 0"
             ),
             true => format!(

@@ -28,7 +28,7 @@ use crate::terms::casts::{to_usize, whole_i64};
 use crate::terms::error::Result;
 use crate::terms::insert::InsertSize;
 use crate::terms::options::{
-    ANY_SCORE, FilterChoice, Mask, Mode, Options, OutputFormat, Split, TieRule, anchored_score, default_drop,
+    ANY_SCORE, FilterChoice, Mask, Mode, Options, Split, TieRule, anchored_score, default_drop,
     default_split_score,
 };
 use crate::terms::scoring::Scoring;
@@ -101,7 +101,7 @@ impl<'a> Run<'a> {
         let all = SearchSpace { columns, runs: runs.as_ref(), shape: shape_of(letters) };
         let tiers = tiers_of(options, &scoring, all, least.min_score);
         // Lists have no mapping quality. Lists of mates need it for the insert size.
-        let tells_second = matches!(options.format, OutputFormat::Records(_)) || options.has_mates();
+        let tells_second = options.format.chooses_as_records() || options.has_mates();
         let rules = Rules { min_score, secondary_ppm, tells_second, ..ranking::rules(&limits) };
         let ranked = RankedBy::new(options.ranked.rank, least.significance);
         let ranking = Ranking::new(options, ranked, limits, (least, shortest_target));

@@ -318,7 +318,7 @@ impl Options {
     /// against references, if no minimum score is given.
     pub fn has_tiers(&self) -> bool {
         let is_open = self.min_score.is_none() && self.ranked.evalue.is_none();
-        is_open && self.mode == Mode::All && matches!(self.format, OutputFormat::Records(_))
+        is_open && self.mode == Mode::All && self.format.chooses_as_records()
     }
 
     /// All lanes; one if the run has a single input.

@@ -153,6 +153,41 @@ fn parts_of_the_references_are_the_whole() {
     }
 }
 
+/// On references of 60,000 bases, a read has a proven tier that depends on its length, and counts have the hits of records. A
+/// sample sheet may have single reads and mates: only mates have pairs.
+#[test]
+fn reads_have_the_hits_of_records_on_larger_panels() {
+    let mut random = Random::new(12);
+    let mut alleles = String::new();
+    let mut first = String::new();
+    for gene in 0..30 {
+        let founder = random.sequence(Alphabet::Dna, 1000);
+        for number in 0..4 {
+            let allele = random.mutated(Alphabet::Dna, &founder, 1);
+            alleles += &format!(">G{gene}*{number}\n{}\n", allele.escape_ascii());
+            let start = random.below(allele.len() - 100);
+            let percent = [1, 5, 15, 25][number];
+            let read = random.mutated(Alphabet::Dna, &allele[start..start + 100], percent);
+            first += &format!(">g{gene}a{number}\n{}\n", read.escape_ascii());
+        }
+    }
+    let folder = folder(&[("panel.fa", alleles.as_bytes()), ("1.fa", first.as_bytes())]);
+    for args in ["--all 1.fa panel.fa", "-x sr --all 1.fa panel.fa", "--all --min-score 20 1.fa panel.fa"] {
+        let sam = folder.line(&format!("-q {args}")).sam();
+        let counts = folder.line(&format!("-q --format counts {args}"));
+        assert_eq!(counts.text(), expected_counts(&sam, false), "{args}");
+    }
+    folder.write("sheet.tsv", "ID\treads1\treads2\na\t1.fa\t1.fa\nb\t1.fa\t\n");
+    let pairs = |args: &str| -> u64 {
+        let outcome = folder.line(&format!("-q --all --format counts {args}"));
+        let rows = outcome.text().lines().skip(1);
+        rows.map(|line| line.split('\t').nth(5).unwrap().parse::<u64>().unwrap()).sum()
+    };
+    assert_eq!(pairs("1.fa panel.fa"), 0);
+    let of_mates = pairs("--insert 250,20 1.fa 1.fa panel.fa");
+    assert!(of_mates > 100 && pairs("--insert 250,20 --sample-sheet sheet.tsv panel.fa") == of_mates);
+}
+
 /// `--all` lifts all limits on numbers that have defaults, in each format.
 #[test]
 fn all_hits_are_more_than_the_defaults() {
@@ -186,12 +221,14 @@ fn what_a_panel_can_not_be_is_an_error() {
         ("--format counts --eqx", &["--eqx"]),
         ("--format counts --sort", &["--sort"]),
         ("--all --max-hits 3", &["--all", "--max-hits"]),
+        ("--format counts -R @RG\\tID:a", &["--read-group"]),
     ] {
         line_here(&format!("{args} data/16s_20.fa data/16s_20.fa")).said(2, nouns);
     }
     for command in ["pairs", "all"] {
         let files = if command == "all" { "data/16s_20.fa" } else { "data/16s_20.fa data/16s_20.fa" };
         line_here(&format!("{command} --format counts {files}")).said(2, &["--format counts"]);
+        line_here(&format!("{command} -o x.mtx {files}")).said(2, &["--output", ".mtx"]);
     }
     #[cfg(unix)]
     line_here("--format mtx -o /dev/null data/16s_20.fa data/16s_20.fa").said(2, &["--format mtx", "-o"]);

@@ -31,8 +31,6 @@ pub struct PanelMaker {
     pub names: Vec<String>,
     pub lengths: Vec<u32>,
     pub command_line: String,
-    /// Whether each two queries are mates.
-    pub has_mates: bool,
     pub totals: PanelTotals,
 }
 
@@ -82,7 +80,6 @@ impl PanelMaker {
             lengths: targets.lengths.clone(),
             targets: HitTargets::Loaded(targets),
             command_line: options.command_line.replace(['\n', '\r'], " "),
-            has_mates: options.has_mates(),
             totals: PanelTotals::default(),
         }
     }
@@ -126,7 +123,7 @@ impl PanelMaker {
         let mut out = Vec::new();
         let scores: Vec<Vec<(u32, i32)>> = found.iter().map(best_scores).collect();
         match self.format {
-            PanelFormat::Counts => self.count(&scores),
+            PanelFormat::Counts => self.count(found, &scores),
             PanelFormat::Matrix => {
                 let mut entries = 0;
                 for (row, scores) in (first + 1..).zip(&scores) {
@@ -142,7 +139,7 @@ impl PanelMaker {
         out
     }
 
-    fn count(&self, scores: &[Vec<(u32, i32)>]) {
+    fn count(&self, found: &[QueryResult], scores: &[Vec<(u32, i32)>]) {
         let mut counts: HashMap<u32, TargetCounts> = HashMap::new();
         for scores in scores {
             let best = scores.iter().map(|&(_, score)| score).max();
@@ -156,12 +153,13 @@ impl PanelMaker {
                 };
             }
         }
-        if self.has_mates {
-            for mates in scores.chunks_exact(2) {
-                let has = |target: u32| mates[1].binary_search_by_key(&target, |&(own, _)| own).is_ok();
-                for &(target, _) in mates[0].iter().filter(|&&(target, _)| has(target)) {
-                    counts.entry(target).or_default().pairs += 1;
-                }
+        // Mates are adjacent.
+        let pairs = found.chunks(2).zip(scores.chunks(2)).filter(|(found, _)| found[0].mated.is_some());
+        for (_, mates) in pairs {
+            let [one, other] = mates else { continue };
+            let has = |target: u32| other.binary_search_by_key(&target, |&(own, _)| own).is_ok();
+            for &(target, _) in one.iter().filter(|&&(target, _)| has(target)) {
+                counts.entry(target).or_default().pairs += 1;
             }
         }
         let mut by_target = self.totals.by_target.lock().unwrap_or_else(PoisonError::into_inner);

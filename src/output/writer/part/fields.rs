@@ -45,7 +45,7 @@ stored_struct!(ListMaker {
     identity,
     tells_masked,
 });
-stored_struct!(PanelMaker { format, targets, scoring, names, lengths, command_line, has_mates, totals });
+stored_struct!(PanelMaker { format, targets, scoring, names, lengths, command_line, totals });
 stored_struct!(RankedBy { rank, significance });
 stored_struct!(Residues { codes, letters });
 stored_struct!(HitSelection { min_score, anchored_score, secondary_ppm, limits, ranked, identity, insert });
