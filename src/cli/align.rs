@@ -264,7 +264,7 @@ struct HitFlags {
     ///
     /// It lifts the defaults of --max-hits, --max-targets and --max-hsps. The memory does not grow with the number of hits of
     /// all queries, only with those of the query that has most: about 500 bytes for each of them.
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     all: bool,
     /// Strands of DNA queries to align: both, plus or minus [default: both]
     ///
@@ -621,6 +621,7 @@ pub fn help_of_pairs(option: Arg) -> Arg {
         "max_hsps" => {
             only_help(option, "Report at most N hits per pair [default: 1 with --format tab, json and text]")
         }
+        "all" => only_help(option, "Report all hits of each pair"),
         "ties" => only_help(option, "Also report hits that tie with the last hit within --max-hits"),
         _ if is_refused("pairs", &option) => option.hide(true),
         _ => option,
