@@ -7,6 +7,7 @@ mod grep;
 mod index;
 mod lane;
 mod limits;
+mod mapper;
 mod matrix;
 mod read_group;
 mod read_rules;
@@ -22,6 +23,7 @@ pub use grep::{GrepOptions, GrepOutput, GrepPatterns, OccurrenceRule, WordPositi
 pub use index::{DATABASE_EXTENSION, IndexOptions};
 pub use lane::{SequencingLane, try_open};
 pub use limits::{HitLimits, IdentityDefinition, Mask, PageOptions, Rank, RankedOptions, TieRule};
+pub use mapper::MapperScoring;
 pub use matrix::{MatrixOptions, MatrixValues};
 pub use read_group::ReadGroup;
 pub use read_rules::ReadRules;

@@ -148,6 +148,58 @@ mod own_records {
         assert!(found == expected);
     }
 
+    /// The supplementary records of the aligner may be the primary ones.
+    #[test]
+    fn agree_in_pieces() {
+        let mut random = Random::new(29);
+        let genome = random.sequence(Alphabet::Dna, 20_000);
+        let reads: String = (0..40)
+            .map(|number| {
+                let pieces = [0, 1].map(|_| {
+                    let (start, len) = (random.below(19_000), 200 + random.below(700));
+                    let piece = &genome[start..start + len];
+                    if random.below(2) == 0 { piece.to_vec() } else { reverse_complement(piece) }
+                });
+                format!(">r{number}\n{}\n", text(&pieces.concat()))
+            })
+            .collect();
+        let folder =
+            folder(&[("r.fa", reads.as_bytes()), ("g.fa", format!(">t\n{}\n", text(&genome)).as_bytes())]);
+        let audited = |line: &str| folder.line(&format!("audit -q --every -x map-ont {line} g.fa")).done();
+        for more in ["--clip soft", "--clip hard"] {
+            for name in ["own.sam", "own.bam", "sorted.bam"] {
+                let sort = if name == "sorted.bam" { "--sort" } else { "" };
+                folder.line(&format!("-q -x map-ont {more} {sort} -o {name} r.fa g.fa")).ended(0);
+            }
+            let sam = Sam::parse(&folder.text("own.sam"));
+            assert!(sam.records.iter().filter(|record| record.flag() & 2048 != 0).count() > 30);
+            let expected = audited("own.sam");
+            assert_eq!(verdicts(&rows_of(text(&expected))), BTreeMap::from([("equal", 40)]));
+            assert!(audited("own.bam") == expected);
+            assert!(audited("--reads r.fa sorted.bam") == expected);
+            let sorted = |bytes: &[u8]| {
+                let mut lines: Vec<String> = text(bytes).lines().map(str::to_string).collect();
+                lines.sort();
+                lines
+            };
+            assert!(sorted(&audited("sorted.bam")) == sorted(&expected));
+        }
+        // The other piece as the primary record.
+        let swapped: String = folder
+            .text("own.sam")
+            .lines()
+            .filter(|line| !line.starts_with('@'))
+            .map(|line| {
+                let (name, rest) = line.split_once('\t').unwrap();
+                let (flags, rest) = rest.split_once('\t').unwrap();
+                format!("{name}\t{}\t{rest}\n", flags.parse::<u16>().unwrap() ^ 2048)
+            })
+            .collect();
+        folder.write("swapped.sam", swapped);
+        let found = audited("--reads r.fa swapped.sam");
+        assert_eq!(verdicts(&rows_of(text(&found))), BTreeMap::from([("equal", 40)]));
+    }
+
     #[test]
     fn agree_in_pairs() {
         let folder = with_data(&["mates_1.fq.gz", "mates_2.fq.gz", "sars2.fa"]);
@@ -360,13 +412,132 @@ mod faults {
         assert_eq!(planted.audited(bare, "--every --reads r.fa")[1]["verdict"], "equal");
     }
 
-    /// Secondary and supplementary records are skipped.
+    /// Secondary records are skipped.
     #[test]
-    fn of_other_records_are_not_judged() {
+    fn of_secondary_records_are_not_judged() {
         let planted = Planted::new();
-        let records = [("0", "501"), ("256", "1"), ("2048", "2")]
+        let records = [("0", "501"), ("256", "1"), ("2304", "9999")]
             .map(|(flags, position)| planted.record("r", 500, [flags, "one", position, "60", "100M"]));
         assert_eq!(verdicts(&planted.audited(&records.concat(), "--every")), BTreeMap::from([("equal", 1)]));
+    }
+
+    /// A read whose primary record is that of its shorter piece, and the record of its longer piece.
+    #[test]
+    fn of_one_read_are_judged_together() {
+        let planted = Planted::new();
+        let (short, long) = (&planted.genome[2000..2030], &planted.genome[500..570]);
+        let read = text(&[short, long].concat()).to_string();
+        let turned = String::from_utf8(reverse_complement(read.as_bytes())).unwrap();
+        planted.folder.write("r.fa", format!(">r\n{read}\n"));
+        let line = |fields: &str, bases: &str| format!("r\t{fields}\t*\t0\t0\t{bases}\t*\n");
+        let primary = line("0\tone\t2001\t9\t30M70S", &read);
+        let reverse = line("16\tone\t2001\t9\t70S30M", &turned);
+        let best = "equal one 501 + 30 70 70 501 + 30S70M proven";
+        let shorter = "below one 2001 + 9 30 70 501 + 30S70M proven";
+        let wrong = "* 70 501 + 30S70M proven";
+        for (records, expected) in [
+            (primary.clone(), shorter),
+            (primary.clone() + &line("2048\tone\t501\t30\t30H70M", text(long)), best),
+            (primary.clone() + &line("2048\tone\t501\t30\t30S70M", &read), best),
+            (primary.clone() + &line("2048\tone\t501\t30\t30H70M", "*"), best),
+            (line("2048\tone\t501\t30\t30H70M", text(long)) + &primary, best),
+            (primary.clone() + &line("256\tone\t501\t30\t30H70M", text(long)), shorter),
+            (primary.clone() + &line("2048\tone\t501\t30\t30H60M10H", text(&long[..60])), &longer(60)),
+            (line("4\t*\t0\t0\t*", &read) + &line("2048\tone\t501\t30\t30H70M", text(long)), best),
+            // Faults of any record are found.
+            (
+                primary.clone() + &line("2048\tone\t501\t30\t20H70M", text(long)),
+                &format!("invalid one 501 + 30 {wrong}"),
+            ),
+            (
+                primary.clone() + &line("2048\tone\t3990\t30\t30H70M", text(long)),
+                &format!("outside one 3990 + 30 {wrong}"),
+            ),
+            (
+                line("2048\tone\t501\t30\t30H70M", text(long)) + &line("0\tone\t3999\t9\t30M70S", &read),
+                &format!("outside one 3999 + 9 {wrong}"),
+            ),
+        ] {
+            for more in ["--every", "--every --reads r.fa", "--every --against x.sam"] {
+                let found = planted.audited(&records, more);
+                assert_eq!(found.len(), 1);
+                assert_eq!(values(&found[0], &COLUMNS), expected, "{records} {more}");
+                if more.contains("against") {
+                    assert_eq!(
+                        values(&found[0], &["against_verdict", "against_score"]),
+                        values(&found[0], &["verdict", "score"])
+                    );
+                }
+            }
+        }
+        // The strand of each record counts.
+        let found = planted.audited(&(reverse + &line("2064\tone\t501\t30\t70M30H", "*")), "--every");
+        assert_eq!(found[0]["verdict"], "below");
+        // A pipe is read once.
+        let records = primary + &line("2048\tone\t501\t30\t30H70M", "*");
+        let folder = &planted.folder;
+        let piped = |line: &str| {
+            let words = line.split(' ');
+            finish(command(folder.path()).args(words).write_stdin(records.clone()))
+        };
+        let outcome = piped("audit --every --min-score 25 - ref.fa");
+        assert_eq!(values(&rows(&outcome)[0], &COLUMNS), shorter);
+        outcome.said(0, &["supplementary records are skipped", "--reads"]);
+        let outcome = piped("audit --every --min-score 25 --reads r.fa - ref.fa");
+        assert_eq!(values(&rows(&outcome)[0], &COLUMNS), best);
+        // A sample has the supplementary records of its reads.
+        assert_eq!(values(&planted.audited(&records, "--every --sample 1")[0], &COLUMNS), best);
+    }
+
+    /// The row of a record with the first bases of the longer piece.
+    fn longer(len: usize) -> String {
+        format!("clipped one 501 + 30 {len} 70 501 + 30S70M proven")
+    }
+
+    /// The first line of a read in PAF need not be that of its best piece.
+    #[test]
+    fn of_one_read_in_paf_are_judged_together() {
+        let planted = Planted::new();
+        let read = text(&[&planted.genome[2000..2030], &planted.genome[500..570]].concat()).to_string();
+        planted.folder.write("r.fa", format!(">r\n{read}\n"));
+        let line = |query: [usize; 2], start: usize, rest: &str| {
+            let [begin, end] = query;
+            let len = end - begin;
+            format!(
+                "r\t100\t{begin}\t{end}\t+\tone\t4000\t{start}\t{}\t{len}\t{len}\t60\t{rest}\tcg:Z:{len}M\n",
+                start + len
+            )
+        };
+        let first = line([0, 30], 2000, "tp:A:P");
+        for (second, expected) in
+            [("tp:A:P", "equal 501 70"), ("tp:A:I", "equal 501 70"), ("tp:A:S", "below 2001 30")]
+        {
+            let records = first.clone() + &line([30, 100], 500, second);
+            let found = planted.audited(&records, "--every --reads r.fa");
+            assert_eq!(values(&found[0], &["verdict", "position", "score"]), expected);
+        }
+    }
+
+    /// Supplementary records of mates are those of their own mate.
+    #[test]
+    fn of_mates_are_judged_with_their_own() {
+        let planted = Planted::new();
+        let genome = &planted.genome;
+        let read = text(&[&genome[2000..2030], &genome[500..570]].concat()).to_string();
+        let line =
+            |flags: u16, rest: &str, bases: &str| format!("p\t{flags}\tone\t{rest}\t*\t0\t0\t{bases}\t*\n");
+        let mates = line(65, "2001\t60\t30M70S", &read) + &line(129, "2001\t60\t30M70S", &read);
+        for (supplementary, expected) in [(2113, ["equal", "below"]), (2177, ["below", "equal"])] {
+            let records = mates.clone() + &line(supplementary, "501\t60\t30H70M", "*");
+            planted.folder.write("r.fa", format!(">p\n{read}\n"));
+            for more in
+                ["--every", "--every --reads r.fa,r.fa --insert 300,30", "--every --pairs --insert 300,30"]
+            {
+                let found = planted.audited(&records, more);
+                let found: Vec<&str> = found.iter().map(|row| &*row["verdict"]).collect();
+                assert_eq!(found, expected, "{more}");
+            }
+        }
     }
 
     /// A mate at the worse of two positions is excused by its pair.
