@@ -204,6 +204,7 @@ fn run_beside<'scope>(
     let (first, length) = sync_channel(1);
     let opening = device::open_beside(scope, options, length)?;
     let queries = audited.as_mut().and_then(|audited| audited.queries.take());
+    let stretch = audited.as_ref().and_then(|audited| audited.stretch);
     let inputs = OpenInputs::read(options, queries, reporter, first);
     if !opening.is_finished() {
         reporter.stage(Stage::of("opening the GPU"));
@@ -235,6 +236,7 @@ fn run_beside<'scope>(
     run.writer.check(&output)?;
     let about = FilesAbout::open(options)?;
     let (mut summary, index) = run.whole((first, sample), lanes, (&crew, engines), &mut output)?;
+    summary.stretch = stretch.unwrap_or(summary.stretch);
     summary.elapsed = begun.elapsed();
     let beside =
         CompanionFiles { index, about: about.write(&run, &summary, hardware.describe())?, receipt: None };

@@ -69,6 +69,7 @@ use crate::terms::error::{Error, Result};
 use crate::terms::options::ReadRules;
 use blocks::{RecordBlock, RecordBlocks, Sizes};
 use faults::{EMPTY, Origin, alignments, encoded, unopened, unread, whole};
+use mapped::MappedStretch;
 use parse::{Before, Raw, is_gap};
 use rayon::prelude::*;
 use remarks::RecordRemarks;
@@ -150,7 +151,7 @@ struct Part {
     /// Whether the part begins the file, so that its first bytes show the encoding.
     is_first: bool,
     /// The records whose fields are kept, if the file has alignments.
-    fields: Option<MappedRecords>,
+    fields: Option<MappedStretch>,
 }
 
 impl Part {
@@ -165,7 +166,17 @@ impl Reader {
 
     /// Opens a file of alignments. Each record has the fields of an alignment ([`MappedFields`]). PAF has no sequences.
     pub fn open_mapped(path: &Path, wanted: MappedRecords) -> Result<Reader> {
-        let reader = Reader::open_as(path, Part { fields: Some(wanted), ..Part::WHOLE })?;
+        Reader::open_mapped_as(path, Part { fields: Some(MappedStretch::all(wanted)), ..Part::WHOLE })
+    }
+
+    /// As [`Reader::open_mapped`], with a part of the primary records, which may be empty.
+    pub fn open_mapped_part(path: &Path, stretch: (u64, u64)) -> Result<Reader> {
+        let fields = Some(MappedStretch::of(MappedRecords::Primary, stretch));
+        Reader::open_mapped_as(path, Part { fields, may_be_empty: true, ..Part::WHOLE })
+    }
+
+    fn open_mapped_as(path: &Path, part: Part) -> Result<Reader> {
+        let reader = Reader::open_as(path, part)?;
         match reader.converted.is_some() {
             true => Ok(reader.with_rules(ReadRules { keeps_fields: true, ..ReadRules::default() })),
             false => {

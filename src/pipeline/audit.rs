@@ -60,6 +60,8 @@ pub struct Audit {
     queries: PathBuf,
     /// Whether each two queries are mates.
     is_paired: bool,
+    /// Whether the queries are a part of all reads.
+    is_part: bool,
     /// Number of mates that were judged as single reads.
     unpaired: AtomicU64,
     counts: Mutex<AuditCounts>,
@@ -144,6 +146,7 @@ impl Audit {
             against,
             queries: options.query.clone(),
             is_paired: options.has_mates(),
+            is_part: options.part_of_queries().is_some(),
             unpaired: AtomicU64::new(0),
             counts: Mutex::default(),
             worst: Mutex::default(),
@@ -173,7 +176,7 @@ impl Audit {
                 "{mates} judged as single reads; --pairs judges both mates of a pair together"
             ));
         }
-        let has_all = self.options.sampled.is_none();
+        let has_all = self.options.sampled.is_none() && !self.is_part;
         self.records.iter().chain(&self.against).for_each(|records| records.tell(has_all, reporter));
     }
 

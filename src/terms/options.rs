@@ -355,7 +355,16 @@ impl Options {
 
     /// Name of the format in receipts; [`Format::named`] parses it.
     pub fn format_name(&self) -> &'static str {
-        if self.sort.is_some() { SORTED_BAM } else { self.format.name(self.packed) }
+        match &self.audit {
+            Some(audit) => audit.format.name(),
+            None if self.sort.is_some() => SORTED_BAM,
+            None => self.format.name(self.packed),
+        }
+    }
+
+    /// The part of the queries that the run is.
+    pub fn part_of_queries(&self) -> Option<Share> {
+        self.part.or(self.audit.as_ref().and_then(|audit| audit.part))
     }
 
     /// The files about the run that are written in addition to its output.

@@ -5,7 +5,7 @@
 //! the name after tabs. If the fields of the records are kept, the text is that of [`super::mapped`].
 
 use super::mapped::{
-    FIRST, LAST, MISSING, MappedFields, MappedRecords, PAIRED, REPEATED, REVERSE, push_mapped,
+    FIRST, LAST, MISSING, MappedFields, MappedStretch, PAIRED, REPEATED, REVERSE, push_mapped,
 };
 use crate::terms::alphabet::complement;
 use crate::terms::bam::{
@@ -36,7 +36,7 @@ pub struct BamReads<R> {
     /// The lines of the header, once it was read.
     header: Vec<u8>,
     /// The records whose fields are kept; `None` for reads without them.
-    fields: Option<MappedRecords>,
+    fields: Option<MappedStretch>,
     /// Names of the references, if the fields are kept.
     references: Vec<String>,
 }
@@ -55,7 +55,7 @@ impl std::error::Error for DamagedBam {}
 
 impl<R: Read> BamReads<R> {
     /// Reads decompressed BAM data, starting with the magic number.
-    pub fn new(input: R, fields: Option<MappedRecords>) -> BamReads<R> {
+    pub fn new(input: R, fields: Option<MappedStretch>) -> BamReads<R> {
         BamReads {
             input,
             has_header: false,
@@ -130,7 +130,7 @@ impl<R: Read> BamReads<R> {
     /// Appends the read of the record to the text.
     fn push_read(&mut self) -> io::Result<()> {
         let BamReads { record, text, .. } = self;
-        let written = match self.fields {
+        let written = match &mut self.fields {
             Some(wanted) => push_fields(text, record, (self.records, wanted), &self.references),
             None => push_read(text, record),
         };
@@ -226,12 +226,12 @@ fn push_read(text: &mut Vec<u8>, record: &[u8]) -> Option<()> {
 fn push_fields(
     text: &mut Vec<u8>,
     record: &[u8],
-    (number, wanted): (u64, MappedRecords),
+    (number, wanted): (u64, &mut MappedStretch),
     references: &[String],
 ) -> Option<()> {
     let fields = RecordFields::of(record)?;
     let flags = u16::from_le_bytes(array(record, FLAGS)?);
-    if !wanted.have(flags) {
+    if !wanted.take(flags) {
         return Some(());
     }
     let name = usize::from(*record.get(NAME_LEN)?);
@@ -261,7 +261,7 @@ fn push_fields(
         cigar: if cigar.is_empty() { MISSING } else { &cigar },
     };
     let name = record.get(NAME..(NAME + name).checked_sub(1)?)?;
-    push_mapped(text, name, &mapped, fields.bases(record).filter(|_| wanted.have_bases()));
+    push_mapped(text, name, &mapped, fields.bases(record).filter(|_| wanted.kind.have_bases()));
     Some(())
 }
 
@@ -324,7 +324,8 @@ impl<R: Read> Read for BamReads<R> {
                 self.has_header = true;
             }
             while self.text.len() < TEXT && !self.ended {
-                match self.next_record()? {
+                self.ended = self.fields.is_some_and(|wanted| wanted.has_ended());
+                match !self.ended && self.next_record()? {
                     true => self.push_read()?,
                     false => self.ended = true,
                 }
@@ -338,6 +339,7 @@ impl<R: Read> Read for BamReads<R> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::mapped::MappedRecords;
     use super::*;
     use crate::terms::bam::OPERATIONS;
 
@@ -385,7 +387,7 @@ mod tests {
 
     fn fields_of(bytes: &[u8], wanted: MappedRecords) -> io::Result<String> {
         let mut text = String::new();
-        BamReads::new(bytes, Some(wanted)).read_to_string(&mut text)?;
+        BamReads::new(bytes, Some(MappedStretch::all(wanted))).read_to_string(&mut text)?;
         Ok(text)
     }
 
@@ -447,6 +449,10 @@ mod tests {
         let records = [record("r", 0, "AC", &[1; 2], b""), record("r", 2048, "ACGT", &[1; 4], b"")];
         let of = |wanted| fields_of(&file(&records), wanted).unwrap();
         assert_eq!(of(MappedRecords::Supplementary), ">r\t2\t2048\tt\t1\t0\t*\n\n");
+        let mut second = String::new();
+        let wanted = MappedStretch::of(MappedRecords::Both, (1, 2));
+        BamReads::new(&file(&records)[..], Some(wanted)).read_to_string(&mut second).unwrap();
+        assert_eq!(second, of(MappedRecords::Supplementary));
         assert_eq!(of(MappedRecords::Both), ">r\t1\t0\tt\t1\t0\t*\n\n>r\t2\t2048\tt\t1\t0\t*\n\n");
     }
 

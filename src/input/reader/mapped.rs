@@ -67,6 +67,40 @@ impl MappedRecords {
     }
 }
 
+/// The records that are read: all of one kind, or a stretch of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MappedStretch {
+    pub kind: MappedRecords,
+    /// Numbers of the first record of this kind, from 0, and of the first after the last.
+    pub from: u64,
+    pub to: u64,
+    /// Number of records of this kind so far.
+    passed: u64,
+}
+
+impl MappedStretch {
+    pub fn of(kind: MappedRecords, (from, to): (u64, u64)) -> MappedStretch {
+        MappedStretch { kind, from, to, passed: 0 }
+    }
+
+    pub fn all(kind: MappedRecords) -> MappedStretch {
+        MappedStretch::of(kind, (0, u64::MAX))
+    }
+
+    /// Counts the next record, which has these flags. Returns whether it is read.
+    pub fn take(&mut self, flags: u16) -> bool {
+        let is_of_kind = self.kind.have(flags);
+        let is_inside = (self.from..self.to).contains(&self.passed);
+        self.passed += u64::from(is_of_kind);
+        is_of_kind && is_inside
+    }
+
+    /// Whether no further record is read.
+    pub fn has_ended(&self) -> bool {
+        self.passed >= self.to
+    }
+}
+
 /// The fields of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MappedFields<'a> {
@@ -145,7 +179,7 @@ pub enum LineFormat {
 pub struct MappedLines<R> {
     input: BufReader<R>,
     format: LineFormat,
-    wanted: MappedRecords,
+    wanted: MappedStretch,
     /// The header lines, as far as they were read.
     header: Vec<u8>,
     line: Vec<u8>,
@@ -160,7 +194,7 @@ pub struct MappedLines<R> {
 }
 
 impl<R: Read> MappedLines<R> {
-    pub fn new(input: R, format: LineFormat, wanted: MappedRecords) -> MappedLines<R> {
+    pub fn new(input: R, format: LineFormat, wanted: MappedStretch) -> MappedLines<R> {
         let (header, line, text) = Default::default();
         MappedLines {
             input: BufReader::new(input),
@@ -209,7 +243,7 @@ impl<R: Read> MappedLines<R> {
         }
         self.records += 1;
         let pushed = match self.format {
-            LineFormat::Sam => push_sam(&mut self.text, &self.line, (self.records, self.wanted)),
+            LineFormat::Sam => push_sam(&mut self.text, &self.line, (self.records, &mut self.wanted)),
             LineFormat::Paf => push_paf(&mut self.text, &self.line, self.records),
         };
         pushed.map_err(|problem| self.fault(problem))
@@ -227,7 +261,8 @@ impl<R: Read> Read for MappedLines<R> {
             self.text.clear();
             self.given = 0;
             while self.text.len() < TEXT && !self.ended {
-                match self.next_line()? {
+                self.ended = self.wanted.has_ended();
+                match !self.ended && self.next_line()? {
                     true => self.push()?,
                     false => self.ended = true,
                 }
@@ -260,14 +295,14 @@ fn number<T: std::str::FromStr>(column: &[u8], problem: &'static str) -> Result<
 fn push_sam(
     out: &mut Vec<u8>,
     line: &[u8],
-    (record, wanted): (u64, MappedRecords),
+    (record, wanted): (u64, &mut MappedStretch),
 ) -> Result<(), &'static str> {
     let columns: Vec<&[u8]> = line.split(|&byte| byte == b'\t').take(SAM_COLUMNS).collect();
     let &[name, flags, reference, position, mapq, cigar, _, _, _, bases, _] = &columns[..] else {
         return Err("has less than 11 columns");
     };
     let flags = number(flags, "has no number as FLAG")?;
-    if !wanted.have(flags) {
+    if !wanted.take(flags) {
         return Ok(());
     }
     let fields = MappedFields {
@@ -278,7 +313,7 @@ fn push_sam(
         mapq: number(mapq, "has no quality from 0 to 255 as MAPQ")?,
         cigar: text(cigar)?,
     };
-    let bases = if bases == MISSING.as_bytes() || !wanted.have_bases() { b"" } else { bases };
+    let bases = if bases == MISSING.as_bytes() || !wanted.kind.have_bases() { b"" } else { bases };
     push_mapped(out, name, &fields, bases.iter().copied());
     Ok(())
 }
@@ -353,7 +388,8 @@ mod tests {
 
     fn converted(format: LineFormat, input: &str) -> io::Result<String> {
         let mut text = String::new();
-        MappedLines::new(input.as_bytes(), format, MappedRecords::Primary).read_to_string(&mut text)?;
+        let wanted = MappedStretch::all(MappedRecords::Primary);
+        MappedLines::new(input.as_bytes(), format, wanted).read_to_string(&mut text)?;
         Ok(text)
     }
 
@@ -384,15 +420,25 @@ mod tests {
         let text = |number: u64, flags: u16, bases: &str| {
             format!(">r{flags}\t{number}\t{flags}\tt\t3\t60\t2M\n{bases}\n")
         };
+        let second = |number| format!(">s\t{number}\t0\tt\t3\t60\t2M\nAC\n");
+        let input = input + &["s\t0\tt\t3\t60\t2M\t*\t0\t0\tAC\t*\n"; 2].concat();
+        let (first, last) = (text(1, 0, "AC"), second(5) + &second(6));
+        let supplementary = text(3, 2048, "");
+        let of = MappedStretch::of;
         for (wanted, expected) in [
-            (MappedRecords::Primary, text(1, 0, "AC")),
-            (MappedRecords::Supplementary, text(3, 2048, "")),
-            (MappedRecords::Both, text(1, 0, "") + &text(3, 2048, "")),
+            (MappedStretch::all(MappedRecords::Primary), first.clone() + &last),
+            (of(MappedRecords::Primary, (0, 1)), first),
+            (of(MappedRecords::Primary, (1, 3)), last),
+            (of(MappedRecords::Primary, (1, 2)), second(5)),
+            (of(MappedRecords::Primary, (2, 2)), String::new()),
+            (of(MappedRecords::Primary, (3, 9)), String::new()),
+            (MappedStretch::all(MappedRecords::Supplementary), supplementary.clone()),
+            (of(MappedRecords::Both, (0, 2)), text(1, 0, "") + &supplementary),
         ] {
             let mut found = String::new();
             let mut lines = MappedLines::new(input.as_bytes(), LineFormat::Sam, wanted);
             lines.read_to_string(&mut found).unwrap();
-            assert_eq!((found, lines.header()), (expected, &b"@PG\tID:x\n"[..]));
+            assert_eq!((found, lines.header()), (expected, &b"@PG\tID:x\n"[..]), "{wanted:?}");
         }
     }
 

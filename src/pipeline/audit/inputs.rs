@@ -1,10 +1,13 @@
-//! What an audit reads before its run: the header of the records, the names of a sample, and supplementary records.
+//! The inputs that an audit reads before its run: the header of the records, the names of a sample, and supplementary records.
 
 use super::records::SupplementaryRecords;
 use crate::input::reader::{MappedRecords, Reader};
 use crate::pipeline::report::Reporter;
+use crate::terms::casts::to_u64;
 use crate::terms::error::{Error, Place, Result};
-use crate::terms::options::{AuditOptions, MapperScoring, Options, Sample, SampledNames, ScoringChoice};
+use crate::terms::options::{
+    AuditOptions, MapperScoring, Options, Sample, SampledNames, ScoringChoice, Share,
+};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -16,6 +19,8 @@ pub struct AuditInputs {
     pub records: Option<Reader>,
     /// The supplementary records of the queries; `None` if the queries are no records, or can be read only once.
     pub supplementary: Option<SupplementaryRecords>,
+    /// Numbers of the first query and of the first after the last, if the queries are a part of the records.
+    pub stretch: Option<(u64, u64)>,
 }
 
 impl AuditInputs {
@@ -23,15 +28,19 @@ impl AuditInputs {
     /// audit.
     pub fn open(options: &mut Options, reporter: &dyn Reporter) -> Result<Option<AuditInputs>> {
         let Some(audit) = &options.audit else { return Ok(None) };
-        let AuditOptions { records: by_read, sample, .. } = audit.clone();
-        let wanted = if by_read.is_some() { MappedRecords::Both } else { MappedRecords::Primary };
-        let records = Reader::open_mapped(by_read.as_deref().unwrap_or(&options.query), wanted)?;
+        let AuditOptions { records: by_read, sample, part, .. } = audit.clone();
+        let stretch = part.map(|part| stretch(options, part)).transpose()?;
+        let records = match (&by_read, stretch) {
+            (Some(records), _) => Reader::open_mapped(records, MappedRecords::Both)?,
+            (None, None) => Reader::open_mapped(&options.query, MappedRecords::Primary)?,
+            (None, Some(stretch)) => Reader::open_mapped_part(&options.query, stretch)?,
+        };
         if let Some(scoring) = stated_scoring(&records, &options.scoring, reporter)? {
             options.scoring = scoring;
         }
         let sampled = sample.map(|sample| sampled(options, sample)).transpose()?.flatten();
         options.audit.iter_mut().for_each(|audit| audit.sampled = sampled);
-        let inputs = AuditInputs { queries: None, records: None, supplementary: None };
+        let inputs = AuditInputs { queries: None, records: None, supplementary: None, stretch };
         if by_read.is_some() {
             return Ok(Some(AuditInputs { records: Some(records), ..inputs }));
         }
@@ -69,6 +78,21 @@ fn stated_scoring(
         remark.iter().for_each(|remark| reporter.note(&format!("warning: {remark}")));
     }
     Ok(scoring.map(|scoring| scoring.choice))
+}
+
+/// The primary records of a part: of all parts equal numbers of records, or of pairs. Counts all records.
+fn stretch(options: &Options, Share { number, of }: Share) -> Result<(u64, u64)> {
+    let mut records = 0;
+    for record in Reader::open_mapped(&options.query, MappedRecords::Primary)? {
+        record?;
+        records += 1;
+    }
+    let unit = if options.has_mates() { 2 } else { 1 };
+    let units = u128::from(records / unit);
+    let cut = |parts: u32| to_u64(u128::from(parts) * units / u128::from(of)) * unit;
+    // A mate without its mate is an error of the last part.
+    let to = if number == of { records } else { cut(number) };
+    Ok((cut(number - 1), to))
 }
 
 /// The names of a sample of the reads. Reads all names.

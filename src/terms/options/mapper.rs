@@ -15,7 +15,7 @@ pub struct MapperScoring {
 /// A program, and how its scoring follows from its options.
 struct Mapper {
     names: &'static [&'static str],
-    /// Letters of the short options that have a value.
+    /// The short options that have a value.
     valued: &'static str,
     scoring: fn(&StatedOptions) -> Result<MapperScores, String>,
 }

@@ -9,7 +9,7 @@ use crate::output::audit::{
     AuditCounts, ComparedCounts, DrawnFinding, DrawnSide, VerdictCounts, WorstFindings,
 };
 use crate::output::report::{percent, shown};
-use crate::terms::options::Options;
+use crate::terms::options::{Options, Share};
 use crate::terms::scoring::Scoring;
 
 /// Maximum number of rows of a table.
@@ -135,7 +135,7 @@ fn drawn_finding(finding: &DrawnFinding) -> String {
         };
         let rest = match left_out {
             0 => String::new(),
-            more => format!("<p class=\"soft\">{} more.</p>\n", counted(more, ["column", "columns"])),
+            more => format!("<p class=\"soft\">{}.</p>\n", counted(more, ["more column", "more columns"])),
         };
         format!("<p>{title}: {score}{position}</p>\n{columns}{rest}")
     });
@@ -144,8 +144,13 @@ fn drawn_finding(finding: &DrawnFinding) -> String {
 
 fn run(options: &Options, scoring: &Scoring) -> String {
     let code = |text: &str| format!("<code>{}</code>", escaped(&cut(text, COMMAND)));
+    let part = match options.part_of_queries() {
+        None => "all".to_string(),
+        Some(Share { number, of }) => format!("part {number} of {of}"),
+    };
     pairs(&[
         ("Command, of what changes rows", code(&options.command_line)),
+        ("Reads", part),
         ("Records", code(&shown(records(options)))),
         ("References", code(&shown(&options.reference))),
         ("Scoring", escaped(&scoring.to_string())),
