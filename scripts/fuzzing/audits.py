@@ -43,8 +43,8 @@ class Record:
         path = "".join("M" * int(n) if kind in "M=X" else kind.replace("N", "D") * int(n) for n, kind in runs_of if kind not in "SHP")
         inner = [at for at, (_, kind) in enumerate(runs_of) if kind not in "SH"]
         before, after = clip(runs_of[: inner[0]]), clip(runs_of[inner[-1] + 1 :])
-        taken = len(path) - path.count("D")
-        if "M" not in path or before + taken + after != len(self.bases):
+        taken, is_cut = len(path) - path.count("D"), clip(runs_of[inner[0] : inner[-1]]) > 0
+        if "M" not in path or is_cut or before + taken + after != len(self.bases):
             return {"kind": "invalid"}
         start, columns = self.position - 1, len(path) - path.count("I")
         if self.reference not in targets or start + columns > len(targets[self.reference]):
@@ -114,7 +114,7 @@ def make(seed):
     """The case of a seed."""
     rng = random.Random(seed)
     scoring, words, files = make_scoring(rng, False, True)
-    if "--matrix" not in words and scoring.extend > 1 and rng.random() < 0.3:
+    if "--matrix" not in words and scoring.extend > 1 and scoring.open < 1 << 19 and rng.random() < 0.3:
         words = with_second_gap(rng, scoring, words)
     texts = make_targets(rng, list("ACGT"), False, rng.choice([60, 200, 500]))
     pool = [text.upper() for text in texts]

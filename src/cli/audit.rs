@@ -148,8 +148,8 @@ Verdicts:
   The first six are findings. Scores in the table include --end-bonus.
 
 Examples:
-  swalign audit bwa.bam genome.fa > findings.tsv
   samtools collate -uO sorted.bam | swalign audit --pairs - genome.fa
+  swalign audit bwa.bam genome.fa > findings.tsv
   swalign audit -x map-ont --reads reads.fq.gz minimap2.paf genome.fa > findings.tsv
   swalign audit -x short --against minimap2.bam bwa.bam genome.fa > findings.tsv
   swalign audit -x short --sample 10000 --fail-above 0.01 -q -o findings.tsv mapper.bam genome.fa
@@ -251,7 +251,8 @@ pub fn help(option: Arg) -> Arg {
     match option.get_id().as_str() {
         "mode" => option.hide(true),
         "preset" => {
-            let short = "Preset: short, long, map-hifi and others [default: the mapper's scoring by @PG, or short]";
+            let short =
+                "Preset: short, long, map-hifi and others [default: the mapper's scoring by @PG, or short]";
             let long = "If no option of the scoring is given, and the @PG line of SAM or BAM states the command of bwa mem, \
                         minimap2 or bowtie2 --local, the scoring is that of this command. The presets are listed in `swalign \
                         --help`.";

@@ -172,7 +172,9 @@ impl Reader {
     /// As [`Reader::open_mapped`], with a part of the primary records, which may be empty.
     pub fn open_mapped_part(path: &Path, stretch: (u64, u64)) -> Result<Reader> {
         let fields = Some(MappedStretch::of(MappedRecords::Primary, stretch));
-        Reader::open_mapped_as(path, Part { fields, may_be_empty: true, ..Part::WHOLE })
+        let reader = Reader::open_mapped_as(path, Part { fields, may_be_empty: true, ..Part::WHOLE })?;
+        // The end of the file, which its last block marks, may be in another part.
+        Ok(Reader { is_bgzf: false, ..reader })
     }
 
     fn open_mapped_as(path: &Path, part: Part) -> Result<Reader> {

@@ -776,7 +776,7 @@ mod output {
             format!("<pre>Query   32 {} 100\n", bases(531, 600)),
             format!("Target 501 {}", bases(500, 560)),
             "<figure data-kind=\"lines\" data-x=\"Mapping quality\"".to_string(),
-            "<th scope=\"row\" class=\"number\">60</th><td class=\"number\">12</td><td class=\"number\">100</td>".to_string(),
+            "<th scope=\"row\" class=\"number\">60</th><td class=\"number\">12</td><td class=\"number\">100.00</td>".to_string(),
         ] {
             assert!(page.contains(&part), "{part} in {page}");
         }
@@ -843,6 +843,9 @@ mod output {
             joined("x.sam", of);
         }
         joined("own.bam", 4);
+        let outcome = folder.line("audit --min-score 25 --part 1/4 -o part.x own.bam ref.fa");
+        outcome.said(0, &["15 reads"]);
+        assert!(!outcome.stderr.contains("truncated"), "{}", outcome.stderr);
         joined("--format json --sample 20 x.sam", 4);
         joined("--against own.bam x.sam", 3);
         joined("--reads r.fa x.sam", 3);

@@ -44,9 +44,12 @@ impl AuditInputs {
         if by_read.is_some() {
             return Ok(Some(AuditInputs { records: Some(records), ..inputs }));
         }
-        let supplementary = match options.query.is_file() && options.query != Path::new("-") {
-            true => Some(SupplementaryRecords::open(&options.query, sampled.as_ref())?),
-            false => {
+        let can_repeat = options.query.is_file() && options.query != Path::new("-");
+        let supplementary = match (records.is_paf(), can_repeat) {
+            // Without reads, its first record is an error.
+            (true, _) => None,
+            (false, true) => Some(SupplementaryRecords::open(&options.query, sampled.as_ref())?),
+            (false, false) => {
                 let remedy = "save the records to a file, or give the reads with --reads";
                 reporter.note(&format!(
                     "supplementary records are skipped, because a pipe can be read only once; to judge them, too, {remedy}"
