@@ -6,7 +6,7 @@
     scripts/fuzz.py --self-test                      does the fuzzer notice faults?
 
 Each case is a small input with options, and of one kind: searches and pairs in mode local, in other modes, mates,
-rearranged reads, lanes, two tiers of hits, lists of hits, `all`, `search`, `grep` and `dedup`. SAM, PAF, tables, JSON and matrices must be those of the reference,
+rearranged reads, lanes, two tiers of hits, lists of hits, `all`, `search`, `grep`, `dedup` and `audit`. SAM, PAF, tables, JSON and matrices must be those of the reference,
 BAM and text tell the same, and other devices, threads, filters, batches, parts, --no-dedup and a database in the place
 of the references must give the same bytes. Long reads on a sampled index must have the hits that they have without a filter. A failure prints
 the command, the seed and the first difference, keeps the inputs, and makes them smaller; the exit code is 1.
@@ -24,7 +24,7 @@ from dataclasses import replace
 from pathlib import Path
 
 sys.dont_write_bytecode = True
-from fuzzing import cases, lanes, limits, list_checks, lists, mates, modes, reference, searches, sets, tiers, triangle  # noqa: E402
+from fuzzing import audits, cases, lanes, limits, list_checks, lists, mates, modes, reference, searches, sets, tiers, triangle  # noqa: E402
 from fuzzing.program import (  # noqa: E402
     Difference, Program, compare_bytes, compare_lines, part_of, perhaps_database, read_bam, way
 )  # fmt: skip
@@ -34,7 +34,7 @@ SHRINK_SECONDS = 30
 # Share of each kind of cases. The other cases are searches and pairs, with single reads in local mode.
 SHARES = {
     "search": 0.1, "grep": 0.05, "mates": 0.17, "modes": 0.17, "dedup": 0.06, "lists": 0.18, "all": 0.06, "cuts": 0.06,
-    "lanes": 0.05, "tiers": 0.04, "long": 0.03,
+    "lanes": 0.05, "tiers": 0.04, "long": 0.03, "audit": 0.05,
 }  # fmt: skip
 # Share of the `grep` cases that look up words.
 FIXED = 0.4
@@ -317,7 +317,7 @@ def smaller(case):
 def shrunk(program, check_case, case, seed, difference):
     """A smaller case that still differs; where the command failed, it must fail there, and only there."""
     failed = lambda difference: difference.args[1].startswith("exit code")
-    if case.words[0] in ("grep", "dedup", "all") or case.reference.get("lanes") or "p.fa" not in case.files and case.words[0] == "search":
+    if case.words[0] in ("grep", "dedup", "all", "audit") or case.reference.get("lanes") or "p.fa" not in case.files and case.words[0] == "search":
         return case
     end, again = time.monotonic() + SHRINK_SECONDS, True
     while again:
@@ -363,6 +363,8 @@ def make(seed, only, small):
         return searches.make_words(seed) if fixed else searches.make_grep(seed), check_grep
     if kind == "mates":
         return cases.make_mates(seed, small), check_alignment
+    if kind == "audit":
+        return audits.make(seed), audits.check
     if kind == "dedup":
         return sets.make(seed), sets.check
     if kind == "all":

@@ -123,8 +123,9 @@ enum Sub {
     Dedup(Box<DedupArguments>),
     /// Compare the records of a mapper with the optimal alignments of their reads
     ///
-    /// Scores each primary record of SAM, BAM or PAF, finds the optimal alignment of its read, and writes a row for each read
-    /// whose record scores less, is missing, or is not valid. Secondary and supplementary records are skipped.
+    /// Scores the records of SAM, BAM or PAF, finds the optimal alignment of each read, and writes a row for each read whose
+    /// record scores less, is missing, or is not valid. A read is judged by the record with the highest score among its primary
+    /// and supplementary records. Secondary records are skipped.
     #[command(after_long_help = audit::NOTES, override_usage = audit::USAGE)]
     #[command(mut_args(audit::help))]
     Audit(Box<AuditArguments>),

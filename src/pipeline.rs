@@ -67,7 +67,7 @@ use crate::terms::options::{Mode, Options};
 use crate::terms::scoring::Scoring;
 use about::FilesAbout;
 use align::Turns;
-use audit::Audit;
+use audit::{Audit, AuditInputs};
 use device::{Crew, EngineFactory};
 use inputs::OpenInputs;
 use lanes::{OpenLane, SequencingLanes};
@@ -188,16 +188,16 @@ impl Failure {
 /// Runs `swalign` as `options` ask.
 pub fn run(options: &Options, reporter: &dyn Reporter) -> Result<Summary> {
     let mut options = Options { threads: set_threads(options.threads, reporter)?, ..options.clone() };
-    let sampled = audit::sampled(&options)?;
-    options.audit.iter_mut().for_each(|audit| audit.sampled = sampled);
+    let audited = AuditInputs::open(&mut options, reporter)?;
     let options = &options;
-    thread::scope(|scope| run_beside(scope, options, reporter))
+    thread::scope(|scope| run_beside(scope, options, audited, reporter))
 }
 
 /// The run itself, beside the threads that open its devices and prepare them.
 fn run_beside<'scope>(
     scope: &'scope thread::Scope<'scope, '_>,
     options: &'scope Options,
+    mut audited: Option<AuditInputs>,
     reporter: &dyn Reporter,
 ) -> Result<Summary> {
     let begun = Instant::now();
@@ -205,7 +205,9 @@ fn run_beside<'scope>(
     // Opening a GPU takes longer than reading a few megabases: do both at once.
     let (first, length) = sync_channel(1);
     let opening = device::open_beside(scope, options, length)?;
-    let inputs = OpenInputs::read(options, reporter, first);
+    let queries = audited.as_mut().and_then(|audited| audited.queries.take());
+    let stretch = audited.as_ref().and_then(|audited| audited.stretch);
+    let inputs = OpenInputs::read(options, queries, reporter, first);
     if !opening.is_finished() {
         reporter.stage(Stage::of("opening the GPU"));
     }
@@ -225,8 +227,8 @@ fn run_beside<'scope>(
     let mut first = lanes.next(options.mode)?;
     let machine = (&hardware, &crew, engines);
     let (mut run, sample) = Run::new(options, reporter, references, first.as_mut(), machine)?;
-    if let Some(audit) = &options.audit {
-        run.audit = Some(Audit::new(options, audit, run.writer.names())?);
+    if let Some(audited) = audited {
+        run.audit = Some(Audit::new(options, audited, run.writer.names())?);
     }
     run.reading.store(to_u64(reading.as_nanos()), Ordering::Relaxed);
     if !hardware.engine(0).keeps(&run.targets, &run.scoring) {
@@ -236,6 +238,7 @@ fn run_beside<'scope>(
     run.writer.check(&output)?;
     let about = FilesAbout::open(options)?;
     let (mut summary, index) = run.whole((first, sample), lanes, (&crew, engines), &mut output)?;
+    summary.stretch = stretch.unwrap_or(summary.stretch);
     summary.elapsed = begun.elapsed();
     let beside =
         CompanionFiles { index, about: about.write(&run, &summary, hardware.describe())?, receipt: None };
@@ -300,8 +303,10 @@ impl Run<'_> {
 
     /// The files of queries that are read more than once, as they were when they were opened.
     fn states(&self, queries: &QuerySource) -> Vec<FileState> {
-        // A part is cut by the file's size, and `swalign all` reads its file as queries and as references.
-        let is_read_again = self.options.part.is_some() || self.options.mode == Mode::Triangle;
+        // A part is cut by the file's size, `swalign all` reads its file as queries and as references, and audits read
+        // supplementary records first.
+        let Options { part, mode, .. } = self.options;
+        let is_read_again = part.is_some() || *mode == Mode::Triangle || self.audit.is_some();
         if is_read_again { queries.states() } else { Vec::new() }
     }
 

@@ -154,6 +154,8 @@ OF_KINDS = {
     "lane group": ("lanes", ["sam"], tag("RG", digit)),
     "lane order": ("lanes", ["paf"], lambda lines: lines[::-1]),
     "tier": ("tiers", ["sam"], tag("ya", add(1))),
+    "audit verdict": ("audit", ["x.sam"], lambda lines: [line.replace("\tbelow\t", "\tequal\t") for line in lines]),
+    "audit score": ("audit", ["x.sam"], lambda lines: [re.sub(r"^((?:\S+\t){7}\d)", r"\g<1>0", line) for line in lines]),
     "set size": ("dedup", ["--size-out"], lambda lines: [re.sub(r"(;size=\d+)$", r"\g<1>0", line) for line in lines]),
     "set order": ("dedup", [], lambda lines: lines[4:] + lines[:4]),
     "set strand": ("dedup", ["--both-strands"], None),

@@ -5,7 +5,7 @@ use super::mates::InsertFlag;
 use super::paths::{check_about, check_files};
 use super::{usage, values};
 use crate::terms::options::{
-    AuditFormat, AuditOptions, Format, MatesChoice, Options, OutputFormat, Sample, is_packed,
+    AuditFormat, AuditOptions, Format, MatesChoice, Options, OutputFormat, Sample, Share, is_packed,
 };
 use clap::error::ErrorKind;
 use clap::{Arg, Args};
@@ -28,6 +28,8 @@ pub struct AuditArguments {
     insert: InsertFlag,
     #[command(flatten)]
     output: AuditOutputFlags,
+    #[command(flatten)]
+    part: AuditPartFlag,
     #[command(flatten)]
     scoring: ScoringFlags,
     #[command(flatten)]
@@ -62,7 +64,8 @@ struct AuditReadFlags {
     against: Option<PathBuf>,
     /// Judge N reads, chosen by a hash of their names
     ///
-    /// The choice does not depend on the order of the reads. Both mates of a pair count as one read. The file is read twice.
+    /// The choice does not depend on the order of the reads. Both mates of a pair count as one read. Needs a file, which is
+    /// read once more.
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::count)]
     sample: Option<usize>,
     /// Seed of --sample [default: 1]
@@ -88,7 +91,7 @@ struct AuditOutputFlags {
     /// Write the numbers of verdicts to FILE as JSON, also by mapping quality and read length
     #[arg(long, value_name = "FILE")]
     summary: Option<PathBuf>,
-    /// Write an HTML page with these numbers to FILE
+    /// Write an HTML page with these numbers and the ten worst findings to FILE
     #[arg(long, value_name = "FILE.html")]
     html: Option<PathBuf>,
     /// Exit with code 1 if the share of findings exceeds RATE, from 0 to 1
@@ -100,6 +103,18 @@ struct AuditOutputFlags {
     /// Print the scoring scheme and the time of each batch to stderr
     #[arg(short, long)]
     verbose: bool,
+}
+
+#[derive(Args)]
+#[command(next_help_heading = "Parts")]
+struct AuditPartFlag {
+    /// Judge part I of N of the reads, such as 2/8; `swalign merge` joins the rows of the parts
+    ///
+    /// The joined rows are identical to those of a run without --part. --summary, --html and --fail-above cover the part alone.
+    /// The reads must be in a regular file. Without --reads, each part counts all records of RECORDS first, and --pairs
+    /// requires --insert, because a part cannot estimate the insert size from all pairs.
+    #[arg(long, hide_short_help = true, value_name = "I/N", value_parser = values::share)]
+    part: Option<Share>,
 }
 
 #[derive(Clone, Copy, clap::ValueEnum)]
@@ -114,8 +129,9 @@ pub const USAGE: &str = "swalign audit [OPTIONS] RECORDS REFERENCE";
 
 pub const NOTES: &str = "\
 Verdicts:
-  Each read is aligned again under the scoring of this command, and its primary record is scored under the same scoring. \
-  Give the scoring of the mapper: short is that of bwa mem, and map-ont, map-hifi and asm5 to asm20 are those of minimap2.
+  Each read is aligned again, and its records are scored under the same scoring. Without options of the scoring, it is that \
+  of the mapper by @PG (bwa mem, minimap2, bowtie2 --local). Otherwise, give the scoring of the mapper: short is that of bwa \
+  mem, and map-ont, map-hifi and asm5 to asm20 are those of minimap2.
   above     the record scores higher than the proven optimum: a bug of swalign, please report it
   below     the optimum scores higher
   clipped   like below, but the optimum overlaps the record and covers more of the read
@@ -132,8 +148,8 @@ Verdicts:
   The first six are findings. Scores in the table include --end-bonus.
 
 Examples:
-  samtools collate -uO sorted.bam | swalign audit -x short --pairs - genome.fa
-  swalign audit -x short bwa.bam genome.fa > findings.tsv
+  samtools collate -uO sorted.bam | swalign audit --pairs - genome.fa
+  swalign audit bwa.bam genome.fa > findings.tsv
   swalign audit -x map-ont --reads reads.fq.gz minimap2.paf genome.fa > findings.tsv
   swalign audit -x short --against minimap2.bam bwa.bam genome.fa > findings.tsv
   swalign audit -x short --sample 10000 --fail-above 0.01 -q -o findings.tsv mapper.bam genome.fa
@@ -142,8 +158,18 @@ Exit codes: 0 success, 1 failure or more findings than --fail-above, 2 wrong usa
 
 impl AuditArguments {
     pub fn resolve(self, command_line: String) -> Result<Options, clap::Error> {
-        let AuditArguments { records, reference, reads, insert, output, scoring, least, anchor, machine } =
-            self;
+        let AuditArguments {
+            records,
+            reference,
+            reads,
+            insert,
+            output,
+            part,
+            scoring,
+            least,
+            anchor,
+            machine,
+        } = self;
         let AuditReadFlags { reads, pairs, against, sample, seed } = reads;
         let matrix = scoring.matrix.as_deref().map(Path::new);
         let inputs = reads.iter().chain(&against).chain([&records, &reference]);
@@ -167,13 +193,18 @@ impl AuditArguments {
             None if pairs => MatesChoice::Interleaved,
             None => MatesChoice::None,
         };
+        let has_reads = queries.is_some();
         let (query, records) = match queries {
             Some(queries) => (queries, Some(records)),
             None => (records, None),
         };
-        if sample.is_some() && query == Path::new("-") {
-            let text =
-                "--sample reads the file twice, but stdin (-) can be read only once; save it to a file";
+        let again = [("--sample", sample.is_some()), ("--part", part.part.is_some())];
+        if let Some((flag, _)) = again.into_iter().find(|(_, is_given)| *is_given)
+            && query == Path::new("-")
+        {
+            let text = format!(
+                "{flag} reads the file twice, but stdin (-) can be read only once; save it to a file"
+            );
             return Err(usage(ErrorKind::ArgumentConflict, text));
         }
         let audit = AuditOptions {
@@ -187,6 +218,8 @@ impl AuditArguments {
             tie_mapq: output.tie_mapq,
             summary: output.summary,
             html: output.html,
+            // The reads of a file of their own are cut as those of an alignment.
+            part: part.part.filter(|_| !has_reads),
             fail_above: output.fail_above,
             sample: sample.map(|reads| Sample { reads, seed: seed.unwrap_or(1) }),
             sampled: None,
@@ -204,6 +237,7 @@ impl AuditArguments {
             reads_as_reference: true,
             min_score,
             anchor: anchor.anchor,
+            part: part.part.filter(|_| has_reads),
             audit: Some(audit),
             command_line,
             verbosity: if output.quiet { 0 } else { 1 + u8::from(output.verbose) },
@@ -212,7 +246,18 @@ impl AuditArguments {
     }
 }
 
-/// Hides the option with values that `swalign audit` refuses.
+/// Hides the option with values that `swalign audit` refuses, and replaces help that differs.
 pub fn help(option: Arg) -> Arg {
-    if option.get_id() == "mode" { option.hide(true) } else { option }
+    match option.get_id().as_str() {
+        "mode" => option.hide(true),
+        "preset" => {
+            let short =
+                "Preset: short, long, map-hifi and others [default: the mapper's scoring by @PG, or short]";
+            let long = "If no option of the scoring is given, and the @PG line of SAM or BAM states the command of bwa mem, \
+                        minimap2 or bowtie2 --local, the scoring is that of this command. The presets are listed in `swalign \
+                        --help`.";
+            option.help(short).long_help(format!("{short}\n\n{long}"))
+        }
+        _ => option,
+    }
 }

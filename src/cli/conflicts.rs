@@ -106,6 +106,19 @@ const CONFLICTS: &[Row] = &[
         when: Always,
         text: "is not supported by `swalign audit`, because mappers write local alignments; leave it out",
     },
+    Row {
+        commands: &["audit"],
+        options: &["--part"],
+        when: If(|line| line.run(|run| run.packed)),
+        text: "writes rows that are not compressed, so that `swalign merge` can join the parts; give a name without .gz",
+    },
+    Row {
+        commands: &["audit"],
+        options: &["--part"],
+        when: If(|line| line.run(|run| run.queries_are_records() && run.has_mates() && run.insert.is_none())),
+        text: "needs --insert for mates, because a part cannot estimate the insert size from all pairs; give all parts the \
+               same value, such as --insert 350,60",
+    },
     // Matrices.
     Row {
         commands: ALL,
@@ -621,7 +634,7 @@ impl<'a> CommandLine<'a> {
     /// Whether the command is an alignment, and its options have a property.
     fn run(&self, has: impl FnOnce(&Options) -> bool) -> bool {
         match self.command {
-            Command::Align(options) => has(options),
+            Command::Align(options) | Command::Audit(options) => has(options),
             Command::Matrix(options) => has(&options.run),
             _ => false,
         }

@@ -43,7 +43,8 @@ pub use checks::{
 pub use file_state::FileState;
 pub use lines::{LineBlock, LineReader};
 pub use mapped::{
-    FIRST, LAST, MATE_REVERSE, MATE_UNMAPPED, MISSING, MappedFields, PAIRED, PROPER, UNKNOWN_MAPQ,
+    FIRST, LAST, MATE_REVERSE, MATE_UNMAPPED, MISSING, MappedFields, MappedRecords, PAIRED, PROPER,
+    UNKNOWN_MAPQ,
 };
 pub use mate_texts::MateTexts;
 pub use mates::{Mates, QuerySource};
@@ -68,11 +69,12 @@ use crate::terms::error::{Error, Result};
 use crate::terms::options::ReadRules;
 use blocks::{RecordBlock, RecordBlocks, Sizes};
 use faults::{EMPTY, Origin, alignments, encoded, unopened, unread, whole};
+use mapped::MappedStretch;
 use parse::{Before, Raw, is_gap};
 use rayon::prelude::*;
 use remarks::RecordRemarks;
 use share::ShareBytes;
-use source::{FileText, Packing};
+use source::{FileText, PAF, Packing};
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::fs::File;
@@ -108,10 +110,12 @@ pub struct Reader {
     /// Whether the whole input has no records.
     is_empty: bool,
     is_bgzf: bool,
-    /// Whether the records come from a file of alignments.
-    is_converted: bool,
+    /// The format of the alignments that the records come from.
+    converted: Option<&'static str>,
     /// The @RG lines of a BAM file.
     read_groups: Vec<String>,
+    /// The @PG lines of SAM and BAM, if the fields of records are kept.
+    programs: Vec<String>,
     /// Tolerated irregularities in the records parsed so far.
     remarks: RecordRemarks,
     /// Blocks that were read but not yet parsed.
@@ -146,12 +150,12 @@ struct Part {
     may_be_empty: bool,
     /// Whether the part begins the file, so that its first bytes show the encoding.
     is_first: bool,
-    /// Whether the file has alignments, whose fields are kept.
-    keeps_fields: bool,
+    /// The records whose fields are kept, if the file has alignments.
+    fields: Option<MappedStretch>,
 }
 
 impl Part {
-    const WHOLE: Part = Part { may_be_empty: false, is_first: true, keeps_fields: false };
+    const WHOLE: Part = Part { may_be_empty: false, is_first: true, fields: None };
 }
 
 impl Reader {
@@ -160,11 +164,22 @@ impl Reader {
         Reader::open_as(path, Part::WHOLE)
     }
 
-    /// Opens a file of alignments. Each record is a read with the fields of its primary alignment ([`MappedFields`]). PAF
-    /// has no sequences.
-    pub fn open_mapped(path: &Path) -> Result<Reader> {
-        let reader = Reader::open_as(path, Part { keeps_fields: true, ..Part::WHOLE })?;
-        match reader.is_converted {
+    /// Opens a file of alignments. Each record has the fields of an alignment ([`MappedFields`]). PAF has no sequences.
+    pub fn open_mapped(path: &Path, wanted: MappedRecords) -> Result<Reader> {
+        Reader::open_mapped_as(path, Part { fields: Some(MappedStretch::all(wanted)), ..Part::WHOLE })
+    }
+
+    /// As [`Reader::open_mapped`], with a part of the primary records, which may be empty.
+    pub fn open_mapped_part(path: &Path, stretch: (u64, u64)) -> Result<Reader> {
+        let fields = Some(MappedStretch::of(MappedRecords::Primary, stretch));
+        let reader = Reader::open_mapped_as(path, Part { fields, may_be_empty: true, ..Part::WHOLE })?;
+        // The end of the file, which its last block marks, may be in another part.
+        Ok(Reader { is_bgzf: false, ..reader })
+    }
+
+    fn open_mapped_as(path: &Path, part: Part) -> Result<Reader> {
+        let reader = Reader::open_as(path, part)?;
+        match reader.converted.is_some() {
             true => Ok(reader.with_rules(ReadRules { keeps_fields: true, ..ReadRules::default() })),
             false => {
                 let remedy = "give the records of a mapper; CRAM can be converted with `samtools view -b`";
@@ -198,7 +213,6 @@ impl Reader {
     /// Opens the part of a file that `slice` selects, or all of it.
     pub fn open_part(path: &Path, slice: Option<Slice>, rules: ReadRules) -> Result<Reader> {
         let reader = match slice {
-            None if rules.keeps_fields => Reader::open_mapped(path)?,
             None => Reader::open(path)?,
             Some(slice) => Reader::open_slice(path, slice)?,
         };
@@ -220,10 +234,10 @@ impl Reader {
         let (stretch, extent) = ShareBytes::open(path, slice).map_err(|source| unread(path, source))?;
         // A file that is neither FASTA nor FASTQ is rejected as a whole.
         let may_be_empty = stretch.has_records();
-        let part = Part { may_be_empty, is_first: extent.is_first(), keeps_fields: false };
+        let part = Part { may_be_empty, is_first: extent.is_first(), fields: None };
         let meter = stretch.meter();
         let reader = Reader::placed(path.to_path_buf(), Box::new(stretch), Sizes::default(), part)?;
-        if reader.is_converted {
+        if reader.converted.is_some() {
             let remedy = "convert it to FASTQ with `samtools fastq -T '*'`, and use --copy-comments";
             return Err(Error::input(whole(path), "BAM cannot be read in parts", remedy));
         }
@@ -245,7 +259,7 @@ impl Reader {
     fn placed(path: PathBuf, input: Box<dyn Read + Send>, sizes: Sizes, part: Part) -> Result<Reader> {
         let source = FileText::new(input, part).map_err(|source| unread(&path, source))?;
         let (packing, tail, lead) = (source.packing(), source.tail(), source.lead());
-        let is_converted = source.is_converted();
+        let converted = source.converted();
         if let Some(encoding) = source.utf16().filter(|_| part.is_first) {
             return Err(encoded(&path, encoding));
         }
@@ -272,7 +286,7 @@ impl Reader {
             return Err(alignments(&path, format));
         }
         let has_none = lead.first.is_none();
-        let read_groups = source.read_groups().to_vec();
+        let (read_groups, programs) = (source.read_groups().to_vec(), source.programs().to_vec());
         let origin = Arc::new(Origin { path, tail });
         let blocks = match has_none {
             true => RecordBlocks::none(Arc::clone(&origin), source, sizes),
@@ -285,8 +299,9 @@ impl Reader {
             rules: ReadRules::default(),
             is_empty: has_none && !part.may_be_empty,
             is_bgzf: packing == Packing::Bgzf,
-            is_converted,
+            converted,
             read_groups,
+            programs,
             remarks: RecordRemarks::default(),
             ahead: VecDeque::new(),
             before: Before { records: 0, lines: lead.lines },
@@ -311,6 +326,16 @@ impl Reader {
         &self.read_groups
     }
 
+    /// The @PG lines of SAM and BAM, if the fields of records are kept.
+    pub fn programs(&self) -> &[String] {
+        &self.programs
+    }
+
+    /// Whether the records come from PAF.
+    pub fn is_paf(&self) -> bool {
+        self.converted == Some(PAF)
+    }
+
     /// Position in the file of the part that is read.
     pub fn extent(&self) -> Arc<Extent> {
         Arc::clone(&self.extent)
@@ -330,7 +355,7 @@ impl Reader {
     fn shift(&self, before: Before, error: Error) -> Error {
         let error = self.extent.shift(before.shift(error));
         // Its lines are those of the converted text.
-        if self.is_converted { error.without_line() } else { error }
+        if self.converted.is_some() { error.without_line() } else { error }
     }
 
     /// Returns the next record without consuming it.

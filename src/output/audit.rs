@@ -5,7 +5,7 @@ use crate::input::reader::MISSING;
 use crate::terms::alignment::{Alignment, PathOp, Strand};
 use crate::terms::json;
 use crate::terms::options::AuditFormat;
-use std::cmp::Ordering;
+use std::cmp::{Ordering, Reverse};
 use std::collections::BTreeMap;
 use std::io::Write;
 
@@ -180,6 +180,13 @@ impl Row<'_> {
     }
 }
 
+impl RecordPosition<'_> {
+    pub fn text(&self) -> String {
+        let RecordPosition { reference, position, strand, mapq } = self;
+        format!("{reference}:{position} {}, MAPQ {mapq}", sign(*strand))
+    }
+}
+
 impl JudgedRecord<'_> {
     fn values(&self) -> [Value<'_>; 6] {
         let position = self.position.as_ref();
@@ -197,6 +204,11 @@ impl JudgedRecord<'_> {
 }
 
 impl RowOptimum<'_> {
+    pub fn position(&self) -> String {
+        let Alignment { target_start, strand, .. } = self.alignment;
+        format!("{}:{} {}", self.reference, target_start + 1, sign(*strand))
+    }
+
     /// The path with soft clips.
     fn cigar(&self) -> String {
         let Alignment { query_start, query_end, ref cigar, .. } = *self.alignment;
@@ -208,6 +220,76 @@ impl RowOptimum<'_> {
         let runs = cigar.iter().map(|&(len, op)| (len, letter(op)));
         let all = [(query_start, 'S')].into_iter().chain(runs).chain([(self.len - query_end, 'S')]);
         all.filter(|&(len, _)| len > 0).map(|(len, letter)| format!("{len}{letter}")).collect()
+    }
+}
+
+/// Number of findings that a page draws.
+const WORST: usize = 10;
+
+/// The order of findings, worst first: above the optimum, then by the distance from it, then by the order of the reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct FindingRank {
+    is_not_above: bool,
+    distance: Reverse<i64>,
+    read: u64,
+}
+
+/// A finding with its alignments as text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DrawnFinding {
+    /// The name of the read, with its mate.
+    pub read: String,
+    pub verdict: Verdict,
+    /// The record, and the optimum.
+    pub sides: [DrawnSide; 2],
+}
+
+/// An alignment as text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DrawnSide {
+    pub score: Option<i64>,
+    /// Reference, position and strand; empty without an alignment.
+    pub position: String,
+    /// The columns; empty if there is no valid alignment.
+    pub columns: String,
+    /// Number of columns that are not drawn.
+    pub left_out: usize,
+}
+
+/// The worst findings so far. They do not depend on the order in which findings are added.
+#[derive(Clone, Debug, Default)]
+pub struct WorstFindings(BTreeMap<FindingRank, DrawnFinding>);
+
+impl FindingRank {
+    /// The rank of a row if its record is a finding. `read` is the number of the read.
+    pub fn of(row: &Row, read: u64) -> Option<FindingRank> {
+        let JudgedRecord { verdict, score, .. } = row.record;
+        let optimum = row.optimum.as_ref().map_or(0, |optimum| optimum.score);
+        let distance = Reverse(optimum.abs_diff(score.unwrap_or(0)).cast_signed());
+        verdict.is_finding().then_some(FindingRank {
+            is_not_above: verdict != Verdict::Above,
+            distance,
+            read,
+        })
+    }
+}
+
+impl WorstFindings {
+    /// Whether a finding of this rank is among the worst.
+    pub fn admit(&self, rank: &FindingRank) -> bool {
+        self.0.len() < WORST || self.0.last_key_value().is_some_and(|(last, _)| rank < last)
+    }
+
+    pub fn add(&mut self, rank: FindingRank, finding: DrawnFinding) {
+        self.0.insert(rank, finding);
+        if self.0.len() > WORST {
+            self.0.pop_last();
+        }
+    }
+
+    /// The findings, worst first.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &DrawnFinding> {
+        self.0.values()
     }
 }
 
@@ -440,5 +522,39 @@ mod tests {
             assert!(text.contains(part), "{part} in {text}");
         }
         assert_eq!(VerdictCounts::default().rate(), 0.0);
+    }
+
+    #[test]
+    fn the_worst_findings_do_not_depend_on_their_order() {
+        let alignment = alignment();
+        let rank = |verdict, score, read| {
+            let record = JudgedRecord { verdict, position: None, score };
+            let optimum =
+                RowOptimum { alignment: &alignment, score: 35, reference: "t", len: 12, is_proven: true };
+            FindingRank::of(&Row { read: "r", mate: 0, record, optimum: Some(optimum), against: None }, read)
+        };
+        assert_eq!(rank(Verdict::Tie, Some(35), 0), None);
+        let finding = |read: u64| DrawnFinding {
+            read: read.to_string(),
+            verdict: Verdict::Below,
+            sides: Default::default(),
+        };
+        // Reads in pairs of equal distance, and one above the optimum.
+        let mut findings: Vec<(FindingRank, DrawnFinding)> = (0..30)
+            .map(|read| (rank(Verdict::Below, Some(34 - read as i64 / 2), read).unwrap(), finding(read)))
+            .collect();
+        findings.push((rank(Verdict::Above, Some(36), 30).unwrap(), finding(30)));
+        findings.push((rank(Verdict::Missed, None, 31).unwrap(), finding(31)));
+        for turn in 0..findings.len() {
+            findings.rotate_left(turn);
+            let mut worst = WorstFindings::default();
+            for (rank, finding) in &findings {
+                if worst.admit(rank) {
+                    worst.add(*rank, finding.clone());
+                }
+            }
+            let reads: Vec<&str> = worst.iter().map(|finding| &*finding.read).collect();
+            assert_eq!(reads, ["30", "31", "28", "29", "26", "27", "24", "25", "22", "23"]);
+        }
     }
 }

@@ -31,7 +31,7 @@ impl FilesAbout {
             let [summary, html] = &mut self.audit;
             let counts = audit.counts();
             summary.iter_mut().try_for_each(|output| output.put(counts.json().as_bytes()))?;
-            let page = || audit_page(run.options, &run.scoring, &counts);
+            let page = || audit_page(run.options, &run.scoring, (&counts, &audit.worst()));
             html.iter_mut().try_for_each(|output| output.put(page().as_bytes()))?;
         }
         let of_audit = self.audit.into_iter().flatten();

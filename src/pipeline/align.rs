@@ -152,7 +152,7 @@ impl Run<'_> {
         }
         let formatting = Instant::now();
         let parts = match &self.audit {
-            Some(audit) => self.audited(audit, records, &found)?,
+            Some(audit) => self.audited(audit, (first, records), &found)?,
             None => self.writer.parts((first, before.as_deref()), records, &found)?,
         };
         if self.options.ref_part.is_some() {

@@ -1,31 +1,46 @@
 //! `swalign audit`: compares the records of another program with the hits of their reads.
 //!
-//! A run searches the reads as usual. Instead of records, its workers write a row for each read: the verdict on the record of
-//! the other program. The fields of that record come with the read if the queries are the records themselves, and otherwise
-//! from a table of all records by read.
+//! A run searches the reads as usual. Instead of records, its workers write a row for each read: the verdict on the records of
+//! the other program. The fields of the primary record come with the read if the queries are the records themselves, and
+//! otherwise from a table of all records by read. A read is judged by the record with the highest score among its primary and
+//! supplementary records, because a mapper may choose any of them as the primary one.
+
+mod inputs;
+mod records;
 
 use super::Run;
-use super::report::{RECORDS, Reporter, counted};
+use super::report::{Reporter, counted};
 use crate::align::audit::{Claim, JudgeLimits, Optimum, ReadPath, Scores, Verdict, judge, score};
 use crate::input::reader::{
-    FIRST, FileRecord, LAST, MATE_REVERSE, MATE_UNMAPPED, MISSING, MappedFields, PAIRED, PROPER, Reader,
-    UNKNOWN_MAPQ,
+    FIRST, FileRecord, LAST, MATE_REVERSE, MATE_UNMAPPED, MISSING, MappedFields, MappedRecords, PAIRED,
+    PROPER, Reader, UNKNOWN_MAPQ,
 };
-use crate::output::audit::{AuditCounts, JudgedRecord, RecordPosition, Row, RowOptimum, header};
+use crate::output::audit::{
+    AuditCounts, DrawnFinding, DrawnSide, FindingRank, JudgedRecord, RecordPosition, Row, RowOptimum,
+    WorstFindings, header,
+};
 use crate::output::writer::bgzf::{self, RecordBytes};
+use crate::output::writer::list;
+use crate::output::writer::targets::HitTarget;
 use crate::terms::alignment::{Alignment, QueryResult, SingleBest, Strand, Strands, Tier};
 use crate::terms::alphabet::reverse_complement_codes;
 use crate::terms::casts::to_u32;
 use crate::terms::error::{Error, Place, Result};
-use crate::terms::options::{AuditOptions, Options, Sample, SampledNames};
+use crate::terms::options::{AuditOptions, Options, PageOptions};
 use rayon::prelude::*;
-use std::collections::{BTreeSet, HashMap};
+use records::{ReadRecords, RecordsByRead, SupplementaryRecords};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+pub use inputs::AuditInputs;
+
 /// Queries that a thread judges per task. Even, so that mates stay together.
 const QUERIES: usize = 512;
+/// Columns of an alignment that a page draws at most, and the width of its lines in characters.
+const MOST_COLUMNS: usize = 2000;
+const WIDTH: usize = 100;
 /// The remedy for records without the whole read.
 const READS_REMEDY: &str = "give the reads with --reads";
 
@@ -37,28 +52,21 @@ pub struct Audit {
     references: HashMap<String, u32>,
     /// The records, if the queries are reads from files of their own.
     records: Option<RecordsByRead>,
+    /// The supplementary records of the queries, if these are the primary records.
+    supplementary: SupplementaryRecords,
     /// The records of a second program.
     against: Option<RecordsByRead>,
     /// The file of the queries, for errors.
     queries: PathBuf,
     /// Whether each two queries are mates.
     is_paired: bool,
+    /// Whether the queries are a part of all reads.
+    is_part: bool,
     /// Number of mates that were judged as single reads.
     unpaired: AtomicU64,
     counts: Mutex<AuditCounts>,
-}
-
-/// The first primary record of each read.
-struct RecordsByRead {
-    file: PathBuf,
-    /// The file of the reads.
-    reads: PathBuf,
-    /// Comments with the fields of records, by the name of the read and the number of the mate.
-    fields: HashMap<(Box<str>, u8), Box<[u8]>>,
-    /// Number of further records of the same reads.
-    repeated: u64,
-    /// Number of records whose reads were found.
-    used: AtomicU64,
+    /// The findings that the page draws.
+    worst: Mutex<WorstFindings>,
 }
 
 /// A read with the judgment on its record, and on that of a second program.
@@ -75,6 +83,8 @@ struct JudgedFields<'a> {
     fields: Option<MappedFields<'a>>,
     /// With end bonuses, if the record has a score.
     score: Option<i64>,
+    /// The alignment of the record, if it has a valid one.
+    alignment: Option<Alignment>,
     verdict: Verdict,
 }
 
@@ -95,84 +105,6 @@ enum OwnedClaim {
     Aligned(Alignment, Scores),
 }
 
-/// The names of the requested sample of reads. Reads all names.
-pub fn sampled(options: &Options) -> Result<Option<SampledNames>> {
-    let Some(Sample { reads, seed }) = options.audit.as_ref().and_then(|audit| audit.sample) else {
-        return Ok(None);
-    };
-    let mut reader = match options.queries_are_records() {
-        true => Reader::open_mapped(&options.query)?,
-        false => Reader::open(&options.query)?,
-    };
-    let mut lowest = BTreeSet::new();
-    for record in &mut reader {
-        let hash = SampledNames::hash(seed, &record?.name);
-        let is_low = lowest.len() < reads || lowest.last().is_some_and(|&last| hash < last);
-        if is_low && lowest.insert(hash) && lowest.len() > reads {
-            lowest.pop_last();
-        }
-    }
-    Ok(lowest.last().map(|&most| SampledNames { seed, most }))
-}
-
-impl RecordsByRead {
-    fn open(path: &Path, reads: &Path) -> Result<RecordsByRead> {
-        let mut fields: HashMap<(Box<str>, u8), Box<[u8]>> = HashMap::new();
-        let mut repeated = 0;
-        for record in Reader::open_mapped(path)? {
-            let FileRecord { name, number, tags, .. } = record?;
-            let mate = parsed(path, &tags, (number, &name))?.mate();
-            match fields.entry((name.into(), mate)) {
-                std::collections::hash_map::Entry::Occupied(_) => repeated += 1,
-                std::collections::hash_map::Entry::Vacant(entry) => drop(entry.insert(tags.into())),
-            }
-        }
-        let [file, reads] = [path, reads].map(Path::to_path_buf);
-        Ok(RecordsByRead { file, reads, fields, repeated, used: AtomicU64::new(0) })
-    }
-
-    /// The fields of the record of a read. `mate` is 0 if the reads are not paired.
-    fn of(&self, read: &FileRecord, mate: u8) -> Result<Option<MappedFields<'_>>> {
-        let get = |name: &str, mate: u8| self.fields.get(&(name.into(), mate));
-        let name = &*read.name;
-        let with_suffix = || match name.rsplit_once('/')? {
-            (base, "1") => get(base, 1),
-            (base, "2") => get(base, 2),
-            _ => None,
-        };
-        let written = || get(&format!("{name}/{mate}"), 0);
-        let found = match mate {
-            0 => get(name, 0).or_else(with_suffix),
-            _ => get(name, mate).or_else(written),
-        };
-        let of_mates = || get(name, 1).or_else(|| get(name, 2));
-        if let (None, 0, Some(tags)) = (found, mate, of_mates()) {
-            let place = place(&self.file, (parsed(&self.file, tags, (0, name))?.number, name));
-            let remedy = "give the files of both mates, as in --reads R1.fq,R2.fq";
-            return Err(Error::input(place, "its records are those of a pair", remedy));
-        }
-        let Some(tags) = found else { return Ok(None) };
-        self.used.fetch_add(1, Ordering::Relaxed);
-        parsed(&self.file, tags, (0, name)).map(Some)
-    }
-
-    /// Reports which records were not judged. A sample has only some of the reads.
-    fn tell(&self, is_sample: bool, reporter: &dyn Reporter) {
-        let RecordsByRead { file, reads, fields, repeated, used } = self;
-        let file = file.display();
-        if *repeated > 0 {
-            let records = counted(*repeated, RECORDS);
-            reporter
-                .note(&format!("{file}: {records} skipped, because the first record of each read is judged"));
-        }
-        let unused = (fields.len() as u64).saturating_sub(used.load(Ordering::Relaxed));
-        if unused > 0 && !is_sample {
-            let records = counted(unused, RECORDS);
-            reporter.note(&format!("warning: {file}: {records} of reads that {} lacks", reads.display()));
-        }
-    }
-}
-
 fn place(file: &Path, (number, name): (u64, &str)) -> Place {
     Place { file: file.to_path_buf(), record: Some((number, name.to_string())), line: None }
 }
@@ -190,7 +122,8 @@ fn parsed<'a>(file: &Path, comment: &'a [u8], record: (u64, &str)) -> Result<Map
 
 impl Audit {
     /// The judge of a run with references of these names.
-    pub fn new(options: &Options, audit: &AuditOptions, names: &[String]) -> Result<Audit> {
+    pub fn new(options: &Options, inputs: AuditInputs, names: &[String]) -> Result<Audit> {
+        let audit = options.audit.clone().unwrap_or_default();
         let mut references = HashMap::with_capacity(names.len());
         for (name, number) in names.iter().zip(0..) {
             if references.insert(name.clone(), number).is_some() {
@@ -199,20 +132,24 @@ impl Audit {
                 return Err(Error::input(place, problem, "give each reference its own name"));
             }
         }
-        let open = |path: &PathBuf| RecordsByRead::open(path, &options.query);
-        let records = audit.records.as_ref().map(open).transpose()?;
-        let against = audit.against.as_ref().map(open).transpose()?;
+        let by_read = |records| RecordsByRead::read(records, &options.query);
+        let open = |path: &PathBuf| Reader::open_mapped(path, MappedRecords::Both);
+        let records = inputs.records.map(by_read).transpose()?;
+        let against = audit.against.as_ref().map(open).transpose()?.map(by_read).transpose()?;
         let header = header(audit.format, against.is_some());
         Ok(Audit {
-            options: audit.clone(),
+            options: audit,
             header: vec![if options.packed { bgzf::pack(&header)? } else { header }],
             references,
             records,
+            supplementary: inputs.supplementary.unwrap_or_default(),
             against,
             queries: options.query.clone(),
             is_paired: options.has_mates(),
+            is_part: options.part_of_queries().is_some(),
             unpaired: AtomicU64::new(0),
             counts: Mutex::default(),
+            worst: Mutex::default(),
         })
     }
 
@@ -225,6 +162,11 @@ impl Audit {
         self.counts.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// The worst findings so far.
+    pub fn worst(&self) -> WorstFindings {
+        self.worst.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     /// Reports what the rows do not show.
     pub fn tell(&self, reporter: &dyn Reporter) {
         let unpaired = self.unpaired.load(Ordering::Relaxed);
@@ -234,12 +176,12 @@ impl Audit {
                 "{mates} judged as single reads; --pairs judges both mates of a pair together"
             ));
         }
-        let is_sample = self.options.sampled.is_some();
-        self.records.iter().chain(&self.against).for_each(|records| records.tell(is_sample, reporter));
+        let has_all = self.options.sampled.is_none() && !self.is_part;
+        self.records.iter().chain(&self.against).for_each(|records| records.tell(has_all, reporter));
     }
 
-    /// The fields of the record of a read; `None` if the file has no record of it.
-    fn fields<'a>(&'a self, read: &'a FileRecord, mate: u8) -> Result<Option<MappedFields<'a>>> {
+    /// The records of a read.
+    fn records<'a>(&'a self, read: &'a FileRecord, mate: u8) -> Result<ReadRecords<'a>> {
         if let Some(records) = &self.records {
             return records.of(read, mate);
         }
@@ -252,20 +194,24 @@ impl Audit {
             () if fields.cigar.contains('H') => {
                 refuse("the record is hard-clipped, so its SEQ has only a part of the read")
             }
-            () => Ok(Some(fields)),
+            () => {
+                let supplementary = self.supplementary.of(&read.name, fields.mate(), &self.queries)?;
+                Ok(ReadRecords { primary: Some(fields), supplementary })
+            }
         }
     }
 }
 
 impl Run<'_> {
-    /// The rows of these queries, made on all threads.
+    /// The rows of these queries, made on all threads. `first` is the number of the first query.
     pub(super) fn audited(
         &self,
         audit: &Audit,
-        queries: &[FileRecord],
+        (first, queries): (u64, &[FileRecord]),
         found: &[QueryResult],
     ) -> Result<Vec<RecordBytes>> {
-        let pieces = queries.par_chunks(QUERIES).zip(found.par_chunks(QUERIES));
+        let firsts = (0..queries.len()).into_par_iter().step_by(QUERIES).map(|at| first + at as u64);
+        let pieces = firsts.zip(queries.par_chunks(QUERIES)).zip(found.par_chunks(QUERIES));
         let pieces: Vec<(Vec<u8>, AuditCounts)> =
             pieces.map(|(queries, found)| self.rows(audit, queries, found)).collect::<Result<_>>()?;
         let mut counts = audit.counts.lock().unwrap_or_else(PoisonError::into_inner);
@@ -284,11 +230,12 @@ impl Run<'_> {
     fn rows(
         &self,
         audit: &Audit,
-        queries: &[FileRecord],
+        (first, queries): (u64, &[FileRecord]),
         found: &[QueryResult],
     ) -> Result<(Vec<u8>, AuditCounts)> {
         let (mut bytes, mut counts) = (Vec::new(), AuditCounts::default());
         let unit = if audit.is_paired { 2 } else { 1 };
+        let mut number = first..;
         for (queries, found) in queries.chunks(unit).zip(found.chunks(unit)) {
             let judged = queries.iter().zip(found).zip(1..);
             let mut judged: Vec<JudgedRead> = judged
@@ -303,8 +250,13 @@ impl Run<'_> {
                 excuse_pair(judged.iter_mut().map(|read| &mut read.record).collect(), of_pair);
                 excuse_pair(judged.iter_mut().filter_map(|read| read.against.as_mut()).collect(), of_pair);
             }
-            for read in &judged {
+            for (read, number) in judged.iter().zip(&mut number) {
                 let row = read.row(self.writer.names());
+                if audit.options.html.is_some()
+                    && let Some(rank) = FindingRank::of(&row, number)
+                {
+                    self.keep_if_worst(audit, rank, (read, &row));
+                }
                 counts.count(&row, read.read.sequence.len());
                 if audit.options.every || !row.is_agreement() {
                     row.push(&mut bytes, audit.options.format);
@@ -312,6 +264,48 @@ impl Run<'_> {
             }
         }
         Ok((bytes, counts))
+    }
+
+    /// Keeps a finding if it is among the worst so far.
+    fn keep_if_worst(&self, audit: &Audit, rank: FindingRank, (judged, row): (&JudgedRead, &Row)) {
+        let worst = || audit.worst.lock().unwrap_or_else(PoisonError::into_inner);
+        if !worst().admit(&rank) {
+            return;
+        }
+        let side = |score, position: Option<String>, alignment: Option<&Alignment>| {
+            let columns = alignment.map(|alignment| self.drawn(judged.read, alignment)).unwrap_or_default();
+            let all: usize =
+                alignment.map_or(0, |alignment| alignment.cigar.iter().map(|&(len, _)| len as usize).sum());
+            let left_out = all.saturating_sub(MOST_COLUMNS);
+            DrawnSide { score, position: position.unwrap_or_default(), columns, left_out }
+        };
+        let JudgedRecord { verdict, position, score } = &row.record;
+        let position = position.as_ref().map(RecordPosition::text);
+        let record = side(*score, position, judged.record.alignment.as_ref());
+        let best = row.optimum.as_ref();
+        let optimum = side(
+            best.map(|best| best.score),
+            best.map(RowOptimum::position),
+            best.map(|best| best.alignment),
+        );
+        let mate = if row.mate > 0 { format!(", mate {}", row.mate) } else { String::new() };
+        let read = format!("{}{mate}", row.read);
+        // Findings that another thread has added meanwhile do no harm: the worst remain.
+        worst().add(rank, DrawnFinding { read, verdict: *verdict, sides: [record, optimum] });
+    }
+
+    /// An alignment as text.
+    fn drawn(&self, read: &FileRecord, alignment: &Alignment) -> String {
+        let residues = self.targets.once(alignment.target);
+        let target = HitTarget {
+            number: alignment.target as usize,
+            name: "",
+            title: "",
+            len: to_u32(residues.len()),
+            aligned: alignment.aligned_residues(residues),
+        };
+        let page = PageOptions { width: WIDTH, colour: false };
+        list::drawn(&self.scoring, read, (alignment, target), (&page, MOST_COLUMNS))
     }
 
     /// The judgment on a read. `mate` is its number in its pair, or 0.
@@ -322,38 +316,43 @@ impl Run<'_> {
         found: &'a QueryResult,
         mate: u8,
     ) -> Result<JudgedRead<'a>> {
-        let fields = audit.fields(read, mate)?;
-        let mate = fields.map_or(mate, |fields| if fields.mate() > 0 { fields.mate() } else { mate });
+        let records = audit.records(read, mate)?;
+        let mate = records.iter().next().map_or(0, MappedFields::mate).max(mate);
         if mate > 0 && !audit.is_paired {
             audit.unpaired.fetch_add(1, Ordering::Relaxed);
         }
         let best = BestHit::of(found, audit.is_paired);
-        let record = self.judged_fields(audit, fields, read, (best, found.quality))?;
+        let record = self.judged_fields(audit, &records, read, (best, found.quality))?;
         let against = match &audit.against {
             None => None,
             Some(records) => {
-                let fields = records.of(read, mate)?;
-                Some(self.judged_fields(audit, fields, read, (best, found.quality))?)
+                let records = records.of(read, mate)?;
+                Some(self.judged_fields(audit, &records, read, (best, found.quality))?)
             }
         };
         Ok(JudgedRead { read, mate, best, record, against })
     }
 
-    /// The judgment on the record of a read with this best hit and mapping quality.
+    /// The judgment on the records of a read with this best hit and mapping quality.
     fn judged_fields<'a>(
         &self,
         audit: &Audit,
-        fields: Option<MappedFields<'a>>,
+        records: &ReadRecords<'a>,
         read: &FileRecord,
         (best, quality): (Option<BestHit>, Option<u8>),
     ) -> Result<JudgedFields<'a>> {
         let mut codes = Vec::with_capacity(read.sequence.len());
         let is_encoded = self.scoring.alphabet.encode(&read.sequence, &mut codes).is_ok();
-        let claim = match &fields {
-            Some(fields) if is_encoded => self.claim(audit, fields, &codes)?,
-            Some(_) => OwnedClaim::Invalid,
-            None => OwnedClaim::Unmapped,
-        };
+        let (mut fields, mut claim) = (None, OwnedClaim::Unmapped);
+        for &of_record in records.iter() {
+            let other = match is_encoded {
+                true => self.claim(audit, &of_record, &codes)?,
+                false => OwnedClaim::Invalid,
+            };
+            if fields.is_none() || other.rank() > claim.rank() {
+                (fields, claim) = (Some(of_record), other);
+            }
+        }
         let optimum = best.map(|best| self.optimum(best, to_u32(codes.len())));
         let mapq = fields.map_or(UNKNOWN_MAPQ, |fields| fields.mapq);
         let most = audit.options.tie_mapq;
@@ -369,11 +368,11 @@ impl Run<'_> {
             shows_ties: mapq > most && mapq != UNKNOWN_MAPQ && is_open,
         };
         let verdict = judge(claim.as_claim(), optimum.as_ref(), &limits);
-        let score = match claim {
-            OwnedClaim::Aligned(_, scores) => Some(scores.whole),
-            _ => None,
+        let (alignment, score) = match claim {
+            OwnedClaim::Aligned(alignment, scores) => (Some(alignment), Some(scores.whole)),
+            _ => (None, None),
         };
-        Ok(JudgedFields { fields, score, verdict })
+        Ok(JudgedFields { fields, score, alignment, verdict })
     }
 
     /// The claim of the record of a read with these codes.
@@ -454,6 +453,16 @@ fn excuse_pair(mates: Vec<&mut JudgedFields>, of_pair: i64) {
 }
 
 impl OwnedClaim {
+    /// The order in which claims of the records of one read decide: a record with a fault first, then the highest score.
+    fn rank(&self) -> (u8, i64) {
+        match self {
+            OwnedClaim::Outside | OwnedClaim::Invalid => (3, 0),
+            OwnedClaim::Aligned(_, scores) => (2, scores.whole),
+            OwnedClaim::Unscored => (1, 0),
+            OwnedClaim::Unmapped => (0, 0),
+        }
+    }
+
     fn as_claim(&self) -> Claim<'_> {
         match self {
             OwnedClaim::Unmapped => Claim::Unmapped,
@@ -493,7 +502,7 @@ impl JudgedRead<'_> {
 
 impl JudgedFields<'_> {
     fn record(&self) -> JudgedRecord<'_> {
-        let JudgedFields { fields, score, verdict } = self;
+        let JudgedFields { fields, score, verdict, .. } = self;
         let mapped = fields.as_ref().filter(|fields| !fields.is_unmapped());
         let position = mapped.map(|fields| RecordPosition {
             reference: fields.reference,

@@ -6,7 +6,7 @@ use super::source::ReferenceSource;
 use super::{alphabet, circular, order};
 use crate::align::candidates::StoredIndex;
 use crate::align::candidates::ambiguous::TargetRuns;
-use crate::input::reader::References;
+use crate::input::reader::{Reader, References};
 use crate::terms::alignment::Strands;
 use crate::terms::alphabet::Alphabet;
 use crate::terms::error::{Error, Result};
@@ -28,12 +28,18 @@ pub struct OpenInputs {
 }
 
 impl OpenInputs {
-    /// Reads the inputs. Sends the length of the first query to `first` as soon as it is known.
-    pub fn read(options: &Options, reporter: &dyn Reporter, first: SyncSender<usize>) -> Result<OpenInputs> {
+    /// Reads the inputs. Sends the length of the first query to `first` as soon as it is known. `queries` are those of the
+    /// first lane, if they are open.
+    pub fn read(
+        options: &Options,
+        queries: Option<Reader>,
+        reporter: &dyn Reporter,
+        first: SyncSender<usize>,
+    ) -> Result<OpenInputs> {
         order::check_paths(options)?;
         ReferenceSource::announce(options, reporter);
         let mut source = ReferenceSource::open(options)?;
-        let (mut reads, parts) = lanes::open_first(options)?;
+        let (mut reads, parts) = lanes::open_first(options, queries)?;
         reporter.stage(source.stage(options));
         if let (Mode::Triangle, ReferenceSource::Text(sequences)) = (options.mode, &source) {
             sequences.state().check_same(reads.state())?;

@@ -68,8 +68,8 @@ fn query_rules(options: &Options) -> ReadRules {
 }
 
 /// Opens the reads of the first lane, and computes the section of each lane that belongs to the part. Refuses a file of
-/// a later lane that cannot be opened.
-pub fn open_first(options: &Options) -> Result<(Reader, Option<Vec<LanePart>>)> {
+/// a later lane that cannot be opened. `opened` are the reads, if they are open.
+pub fn open_first(options: &Options, opened: Option<Reader>) -> Result<(Reader, Option<Vec<LanePart>>)> {
     let lanes = options.lanes();
     let later = lanes.iter().skip(1).flat_map(SequencingLane::files);
     for path in later.filter(|path| *path != Path::new("-")) {
@@ -85,7 +85,12 @@ pub fn open_first(options: &Options) -> Result<(Reader, Option<Vec<LanePart>>)> 
     };
     let parts = options.part.map(parts).transpose()?;
     let slice = parts.as_ref().map(|parts| parts[0].slice);
-    Ok((Reader::open_part(&options.query, slice, query_rules(options))?, parts))
+    let rules = query_rules(options);
+    let reads = match opened {
+        Some(opened) => opened.with_rules(rules),
+        None => Reader::open_part(&options.query, slice, rules)?,
+    };
+    Ok((reads, parts))
 }
 
 impl SequencingLanes {

@@ -5,7 +5,7 @@ use crate::output::writer::output::{CompanionFiles, Output};
 use crate::output::writer::receipt::{self, Receipt, Task};
 use crate::output::writer::{place, sort};
 use crate::terms::error::Result;
-use crate::terms::options::{AmpliconChoice, Options, PartsOf, PatternSource, SearchOptions};
+use crate::terms::options::{AmpliconChoice, AuditOptions, Options, PartsOf, PatternSource, SearchOptions};
 use std::path::Path;
 
 /// A run whose output gets a receipt.
@@ -16,7 +16,7 @@ pub struct ReceiptRun {
 impl ReceiptRun {
     /// `None` for a run that is not a part and may not be resumed. Refuses an output that cannot have a receipt.
     pub fn of(options: &Options) -> Result<Option<ReceiptRun>> {
-        let is_part = options.part.or(options.ref_part).is_some();
+        let is_part = options.part_of_queries().or(options.ref_part).is_some();
         let wanted = is_part || options.resume;
         wanted.then(|| ReceiptRun::new(task(options), options.output.as_deref())).transpose()
     }
@@ -96,14 +96,15 @@ fn told(task: &Task, inputs: usize, output: Option<&Path>, reporter: &dyn Report
 fn inputs(options: &Options) -> Vec<&Path> {
     let matrix = options.scoring.matrix.as_deref().map(Path::new);
     let sheet = options.sample_sheet.as_deref();
-    options.query_files().chain([&*options.reference]).chain(matrix).chain(sheet).collect()
+    let audited = options.audit.iter().flat_map(AuditOptions::files);
+    options.query_files().chain([&*options.reference]).chain(matrix).chain(sheet).chain(audited).collect()
 }
 
 fn task(options: &Options) -> Task {
     let format = options.format_name();
     let part = match options.ref_part {
         Some(part) => (PartsOf::References, Some(part)),
-        None => (PartsOf::Queries, options.part),
+        None => (PartsOf::Queries, options.part_of_queries()),
     };
     Task::new(&options.command_line, format, part, inputs(options))
 }

@@ -103,7 +103,7 @@ fn faulty(fault: Fault, may_fall_back: bool) -> Guarded {
 
 /// Runs on the given engines. Also returns the insert size of mates.
 fn run_in(options: &Options, notes: &Notes, engines: EngineFactory) -> Result<(Summary, Option<InsertSize>)> {
-    let inputs = OpenInputs::read(options, notes, sync_channel(1).0)?;
+    let inputs = OpenInputs::read(options, None, notes, sync_channel(1).0)?;
     set_threads(options.threads, notes)?;
     let OpenInputs { references, target_file, index, runs, mut lanes } = inputs;
     let references = (references, target_file, (index, runs));

@@ -7,6 +7,7 @@ mod grep;
 mod index;
 mod lane;
 mod limits;
+mod mapper;
 mod matrix;
 mod read_group;
 mod read_rules;
@@ -22,6 +23,7 @@ pub use grep::{GrepOptions, GrepOutput, GrepPatterns, OccurrenceRule, WordPositi
 pub use index::{DATABASE_EXTENSION, IndexOptions};
 pub use lane::{SequencingLane, try_open};
 pub use limits::{HitLimits, IdentityDefinition, Mask, PageOptions, Rank, RankedOptions, TieRule};
+pub use mapper::MapperScoring;
 pub use matrix::{MatrixOptions, MatrixValues};
 pub use read_group::ReadGroup;
 pub use read_rules::ReadRules;
@@ -353,7 +355,16 @@ impl Options {
 
     /// Name of the format in receipts; [`Format::named`] parses it.
     pub fn format_name(&self) -> &'static str {
-        if self.sort.is_some() { SORTED_BAM } else { self.format.name(self.packed) }
+        match &self.audit {
+            Some(audit) => audit.format.name(),
+            None if self.sort.is_some() => SORTED_BAM,
+            None => self.format.name(self.packed),
+        }
+    }
+
+    /// The part of the queries that the run is.
+    pub fn part_of_queries(&self) -> Option<Share> {
+        self.part.or(self.audit.as_ref().and_then(|audit| audit.part))
     }
 
     /// The files about the run that are written in addition to its output.

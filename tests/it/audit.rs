@@ -7,8 +7,10 @@ use crate::common::folder::{Folder, folder};
 use crate::common::gzip::unpacked;
 use crate::common::random::Random;
 use crate::common::sam::Sam;
+use flate2::read::MultiGzDecoder;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::io::Read;
 use swalign::terms::alphabet::{Alphabet, reverse_complement};
 use swalign::terms::scoring::Scoring;
 
@@ -146,6 +148,58 @@ mod own_records {
         folder.write("cs.paf", without_cigars);
         let found = folder.line("audit -q --every -x map-ont --reads ont_sars2.fq.gz cs.paf sars2.fa").done();
         assert!(found == expected);
+    }
+
+    /// The supplementary records of the aligner may be the primary ones.
+    #[test]
+    fn agree_in_pieces() {
+        let mut random = Random::new(29);
+        let genome = random.sequence(Alphabet::Dna, 20_000);
+        let reads: String = (0..40)
+            .map(|number| {
+                let pieces = [0, 1].map(|_| {
+                    let (start, len) = (random.below(19_000), 200 + random.below(700));
+                    let piece = &genome[start..start + len];
+                    if random.below(2) == 0 { piece.to_vec() } else { reverse_complement(piece) }
+                });
+                format!(">r{number}\n{}\n", text(&pieces.concat()))
+            })
+            .collect();
+        let folder =
+            folder(&[("r.fa", reads.as_bytes()), ("g.fa", format!(">t\n{}\n", text(&genome)).as_bytes())]);
+        let audited = |line: &str| folder.line(&format!("audit -q --every -x map-ont {line} g.fa")).done();
+        for more in ["--clip soft", "--clip hard"] {
+            for name in ["own.sam", "own.bam", "sorted.bam"] {
+                let sort = if name == "sorted.bam" { "--sort" } else { "" };
+                folder.line(&format!("-q -x map-ont {more} {sort} -o {name} r.fa g.fa")).ended(0);
+            }
+            let sam = Sam::parse(&folder.text("own.sam"));
+            assert!(sam.records.iter().filter(|record| record.flag() & 2048 != 0).count() > 30);
+            let expected = audited("own.sam");
+            assert_eq!(verdicts(&rows_of(text(&expected))), BTreeMap::from([("equal", 40)]));
+            assert!(audited("own.bam") == expected);
+            assert!(audited("--reads r.fa sorted.bam") == expected);
+            let sorted = |bytes: &[u8]| {
+                let mut lines: Vec<String> = text(bytes).lines().map(str::to_string).collect();
+                lines.sort();
+                lines
+            };
+            assert!(sorted(&audited("sorted.bam")) == sorted(&expected));
+        }
+        // The other piece as the primary record.
+        let swapped: String = folder
+            .text("own.sam")
+            .lines()
+            .filter(|line| !line.starts_with('@'))
+            .map(|line| {
+                let (name, rest) = line.split_once('\t').unwrap();
+                let (flags, rest) = rest.split_once('\t').unwrap();
+                format!("{name}\t{}\t{rest}\n", flags.parse::<u16>().unwrap() ^ 2048)
+            })
+            .collect();
+        folder.write("swapped.sam", swapped);
+        let found = audited("--reads r.fa swapped.sam");
+        assert_eq!(verdicts(&rows_of(text(&found))), BTreeMap::from([("equal", 40)]));
     }
 
     #[test]
@@ -360,13 +414,132 @@ mod faults {
         assert_eq!(planted.audited(bare, "--every --reads r.fa")[1]["verdict"], "equal");
     }
 
-    /// Secondary and supplementary records are skipped.
+    /// Secondary records are skipped.
     #[test]
-    fn of_other_records_are_not_judged() {
+    fn of_secondary_records_are_not_judged() {
         let planted = Planted::new();
-        let records = [("0", "501"), ("256", "1"), ("2048", "2")]
+        let records = [("0", "501"), ("256", "1"), ("2304", "9999")]
             .map(|(flags, position)| planted.record("r", 500, [flags, "one", position, "60", "100M"]));
         assert_eq!(verdicts(&planted.audited(&records.concat(), "--every")), BTreeMap::from([("equal", 1)]));
+    }
+
+    /// A read whose primary record is that of its shorter piece, and the record of its longer piece.
+    #[test]
+    fn of_one_read_are_judged_together() {
+        let planted = Planted::new();
+        let (short, long) = (&planted.genome[2000..2030], &planted.genome[500..570]);
+        let read = text(&[short, long].concat()).to_string();
+        let turned = String::from_utf8(reverse_complement(read.as_bytes())).unwrap();
+        planted.folder.write("r.fa", format!(">r\n{read}\n"));
+        let line = |fields: &str, bases: &str| format!("r\t{fields}\t*\t0\t0\t{bases}\t*\n");
+        let primary = line("0\tone\t2001\t9\t30M70S", &read);
+        let reverse = line("16\tone\t2001\t9\t70S30M", &turned);
+        let best = "equal one 501 + 30 70 70 501 + 30S70M proven";
+        let shorter = "below one 2001 + 9 30 70 501 + 30S70M proven";
+        let wrong = "* 70 501 + 30S70M proven";
+        for (records, expected) in [
+            (primary.clone(), shorter),
+            (primary.clone() + &line("2048\tone\t501\t30\t30H70M", text(long)), best),
+            (primary.clone() + &line("2048\tone\t501\t30\t30S70M", &read), best),
+            (primary.clone() + &line("2048\tone\t501\t30\t30H70M", "*"), best),
+            (line("2048\tone\t501\t30\t30H70M", text(long)) + &primary, best),
+            (primary.clone() + &line("256\tone\t501\t30\t30H70M", text(long)), shorter),
+            (primary.clone() + &line("2048\tone\t501\t30\t30H60M10H", text(&long[..60])), &longer(60)),
+            (line("4\t*\t0\t0\t*", &read) + &line("2048\tone\t501\t30\t30H70M", text(long)), best),
+            // Faults of any record are found.
+            (
+                primary.clone() + &line("2048\tone\t501\t30\t20H70M", text(long)),
+                &format!("invalid one 501 + 30 {wrong}"),
+            ),
+            (
+                primary.clone() + &line("2048\tone\t3990\t30\t30H70M", text(long)),
+                &format!("outside one 3990 + 30 {wrong}"),
+            ),
+            (
+                line("2048\tone\t501\t30\t30H70M", text(long)) + &line("0\tone\t3999\t9\t30M70S", &read),
+                &format!("outside one 3999 + 9 {wrong}"),
+            ),
+        ] {
+            for more in ["--every", "--every --reads r.fa", "--every --against x.sam"] {
+                let found = planted.audited(&records, more);
+                assert_eq!(found.len(), 1);
+                assert_eq!(values(&found[0], &COLUMNS), expected, "{records} {more}");
+                if more.contains("against") {
+                    assert_eq!(
+                        values(&found[0], &["against_verdict", "against_score"]),
+                        values(&found[0], &["verdict", "score"])
+                    );
+                }
+            }
+        }
+        // The strand of each record counts.
+        let found = planted.audited(&(reverse + &line("2064\tone\t501\t30\t70M30H", "*")), "--every");
+        assert_eq!(found[0]["verdict"], "below");
+        // A pipe is read once.
+        let records = primary + &line("2048\tone\t501\t30\t30H70M", "*");
+        let folder = &planted.folder;
+        let piped = |line: &str| {
+            let words = line.split(' ');
+            finish(command(folder.path()).args(words).write_stdin(records.clone()))
+        };
+        let outcome = piped("audit --every --min-score 25 - ref.fa");
+        assert_eq!(values(&rows(&outcome)[0], &COLUMNS), shorter);
+        outcome.said(0, &["supplementary records are skipped", "--reads"]);
+        let outcome = piped("audit --every --min-score 25 --reads r.fa - ref.fa");
+        assert_eq!(values(&rows(&outcome)[0], &COLUMNS), best);
+        // A sample has the supplementary records of its reads.
+        assert_eq!(values(&planted.audited(&records, "--every --sample 1")[0], &COLUMNS), best);
+    }
+
+    /// The row of a record with the first bases of the longer piece.
+    fn longer(len: usize) -> String {
+        format!("clipped one 501 + 30 {len} 70 501 + 30S70M proven")
+    }
+
+    /// The first line of a read in PAF need not be that of its best piece.
+    #[test]
+    fn of_one_read_in_paf_are_judged_together() {
+        let planted = Planted::new();
+        let read = text(&[&planted.genome[2000..2030], &planted.genome[500..570]].concat()).to_string();
+        planted.folder.write("r.fa", format!(">r\n{read}\n"));
+        let line = |query: [usize; 2], start: usize, rest: &str| {
+            let [begin, end] = query;
+            let len = end - begin;
+            format!(
+                "r\t100\t{begin}\t{end}\t+\tone\t4000\t{start}\t{}\t{len}\t{len}\t60\t{rest}\tcg:Z:{len}M\n",
+                start + len
+            )
+        };
+        let first = line([0, 30], 2000, "tp:A:P");
+        for (second, expected) in
+            [("tp:A:P", "equal 501 70"), ("tp:A:I", "equal 501 70"), ("tp:A:S", "below 2001 30")]
+        {
+            let records = first.clone() + &line([30, 100], 500, second);
+            let found = planted.audited(&records, "--every --reads r.fa");
+            assert_eq!(values(&found[0], &["verdict", "position", "score"]), expected);
+        }
+    }
+
+    /// Supplementary records of mates are those of their own mate.
+    #[test]
+    fn of_mates_are_judged_with_their_own() {
+        let planted = Planted::new();
+        let genome = &planted.genome;
+        let read = text(&[&genome[2000..2030], &genome[500..570]].concat()).to_string();
+        let line =
+            |flags: u16, rest: &str, bases: &str| format!("p\t{flags}\tone\t{rest}\t*\t0\t0\t{bases}\t*\n");
+        let mates = line(65, "2001\t60\t30M70S", &read) + &line(129, "2001\t60\t30M70S", &read);
+        for (supplementary, expected) in [(2113, ["equal", "below"]), (2177, ["below", "equal"])] {
+            let records = mates.clone() + &line(supplementary, "501\t60\t30H70M", "*");
+            planted.folder.write("r.fa", format!(">p\n{read}\n"));
+            for more in
+                ["--every", "--every --reads r.fa,r.fa --insert 300,30", "--every --pairs --insert 300,30"]
+            {
+                let found = planted.audited(&records, more);
+                let found: Vec<&str> = found.iter().map(|row| &*row["verdict"]).collect();
+                assert_eq!(found, expected, "{more}");
+            }
+        }
     }
 
     /// A mate at the worse of two positions is excused by its pair.
@@ -576,6 +749,124 @@ mod output {
         planted.folder.line_refused("audit -q --against - - ref.fa", 2, &["stdin"]);
     }
 
+    /// The page draws the worst findings, the record and the optimum.
+    #[test]
+    fn has_a_page_with_alignments() {
+        let planted = Planted::new();
+        let folder = &planted.folder;
+        let records: String = (0..12)
+            .map(|number| {
+                let clip = 20 + number;
+                let (position, cigar) = ((501 + clip).to_string(), format!("{clip}S{}M", 100 - clip));
+                planted.record(&format!("r{number}"), 500, ["0", "one", &position, "60", &cigar])
+            })
+            .collect();
+        folder.write("x.sam", records + &planted.record("m", 700, ["4", "*", "0", "0", "*"]));
+        let line =
+            |more: &str| format!("audit -q --min-score 25 --html page.html -o out.tsv {more} x.sam ref.fa");
+        folder.line(&line("")).ended(0);
+        let page = folder.text("page.html");
+        let found: Vec<&str> = page.lines().filter_map(|line| line.strip_prefix("<h3>")).collect();
+        let shown: Vec<&str> = found.iter().map(|line| line.split(':').next().unwrap()).collect();
+        assert_eq!(shown, ["m", "r11", "r10", "r9", "r8", "r7", "r6", "r5", "r4", "r3"]);
+        let bases = |from: usize, to: usize| text(&planted.genome[from..to]).to_string();
+        for part in [
+            "<p>Record: score 69 at one:532 +, MAPQ 60</p>".to_string(),
+            "<p>Optimum: score 100 at one:501 +</p>".to_string(),
+            format!("<pre>Query   32 {} 100\n", bases(531, 600)),
+            format!("Target 501 {}", bases(500, 560)),
+            "<figure data-kind=\"lines\" data-x=\"Mapping quality\"".to_string(),
+            "<th scope=\"row\" class=\"number\">60</th><td class=\"number\">12</td><td class=\"number\">100.00</td>".to_string(),
+        ] {
+            assert!(page.contains(&part), "{part} in {page}");
+        }
+        assert_eq!(page.matches("Record: no score</p>").count(), 1);
+        for more in ["--batch 1 -t 2", "--batch 5", "--device plain", "--filter none --no-dedup"] {
+            folder.line(&line(more)).ended(0);
+            assert!(folder.text("page.html") == page, "{more}");
+        }
+        // A record that passes over a long stretch of its reference.
+        let read = text(&[&planted.genome[100..150], &planted.genome[3500..3550]].concat()).to_string();
+        folder.write("x.sam", format!("long\t0\tone\t101\t60\t50M3350N50M\t*\t0\t0\t{read}\t*\n"));
+        folder.line(&line("")).ended(0);
+        assert!(folder.text("page.html").contains("1,450 more columns."), "{}", folder.text("page.html"));
+    }
+
+    #[test]
+    fn of_parts_is_that_of_the_whole() {
+        let planted = Planted::new();
+        let folder = &planted.folder;
+        let mut all = records(&planted);
+        let names = |number: usize| format!("r{number}");
+        all += &planted.record(&names(5), 500, ["2048", "one", "501", "60", "100M"]);
+        folder.write("x.sam", &all);
+        let reads: String = (0..60)
+            .map(|number| {
+                format!(
+                    ">{}\n{}\n",
+                    names(number),
+                    all.lines().nth(number).unwrap().split('\t').nth(9).unwrap()
+                )
+            })
+            .collect();
+        folder.write("r.fa", reads);
+        let mates: String = all
+            .lines()
+            .take(60)
+            .enumerate()
+            .map(|(number, line)| {
+                let fields: Vec<&str> = line.split('\t').collect();
+                let flags = fields[1].parse::<u16>().unwrap() + if number % 2 == 0 { 65 } else { 129 };
+                format!("p{}\t{flags}\t{}\n", number / 2, fields[2..].join("\t"))
+            })
+            .collect();
+        folder.write("mates.sam", mates);
+        folder.line("-q --min-score 25 -o own.bam r.fa ref.fa").ended(0);
+        let joined = |more: &str, of: usize| {
+            let line = |output: &str, part: &str| {
+                format!("audit -q --min-score 25 -o {output} {part} {more} ref.fa")
+            };
+            folder.line(&line("whole.x", "--every --summary whole.json")).ended(0);
+            let parts: Vec<String> = (1..=of).map(|part| format!("part{part}.x")).collect();
+            let mut judged = 0;
+            for (number, output) in (1..=of).zip(&parts) {
+                folder
+                    .line(&line(output, &format!("--every --part {number}/{of} --summary part.json")))
+                    .ended(0);
+                judged += reads_of(&folder.text("part.json"));
+            }
+            folder.line(&format!("merge -q -o joined.x {}", parts.join(" "))).ended(0);
+            assert!(folder.read("joined.x") == folder.read("whole.x"), "{more} {of}");
+            assert_eq!(judged, reads_of(&folder.text("whole.json")));
+        };
+        for of in [1, 2, 3, 7, 70] {
+            joined("x.sam", of);
+        }
+        joined("own.bam", 4);
+        let outcome = folder.line("audit --min-score 25 --part 1/4 -o part.x own.bam ref.fa");
+        outcome.said(0, &["15 reads"]);
+        assert!(!outcome.stderr.contains("truncated"), "{}", outcome.stderr);
+        joined("--format json --sample 20 x.sam", 4);
+        joined("--against own.bam x.sam", 3);
+        joined("--reads r.fa x.sam", 3);
+        joined("--pairs --insert 300,30 mates.sam", 7);
+        // Parts of other runs do not fit.
+        let part = |part: &str, output: &str, more: &str| {
+            folder.line(&format!("audit -q -o {output} --part {part} {more} x.sam ref.fa")).ended(0);
+        };
+        part("1/2", "one.x", "");
+        part("2/2", "two.x", "--every");
+        folder.line_refused("merge -q -o joined.x one.x two.x", 1, &["two.x", "another run"]);
+        folder.line_refused("audit -q --part 1/2 -o x.tsv.gz x.sam ref.fa", 2, &["--part", "compressed"]);
+        folder.line_refused("audit -q --part 1/2 --pairs mates.sam ref.fa", 2, &["--part", "--insert"]);
+        folder.line_refused("audit -q --part 1/2 - ref.fa", 2, &["--part", "stdin"]);
+        folder.line_refused("audit -q --part 3/2 x.sam ref.fa", 2, &["--part"]);
+    }
+
+    fn reads_of(summary: &str) -> usize {
+        summary.split("\"reads\": ").nth(1).unwrap().split(',').next().unwrap().parse().unwrap()
+    }
+
     #[test]
     fn of_a_sample_does_not_depend_on_the_order() {
         let planted = Planted::new();
@@ -593,6 +884,75 @@ mod output {
         assert_eq!(names(&planted.audited(&turned, "--every --sample 20 --batch 3")), names(&sample));
         assert_ne!(names(&planted.audited(&records, "--every --sample 20 --seed 2")), names(&sample));
         assert_eq!(planted.audited(&records, "--every --sample 1000").len(), 60);
+    }
+}
+
+mod scorings {
+    use super::*;
+
+    fn audited(planted: &Planted, command: &str, more: &str) -> Outcome {
+        let record = planted.record("r", 500, ["0", "one", "521", "60", "20S80M"]);
+        let header = format!("@HD\tVN:1.6\n@SQ\tSN:one\tLN:4000\n{command}");
+        planted.folder.write("x.sam", header + &record);
+        planted.folder.line(&format!("audit --every {more} x.sam ref.fa"))
+    }
+
+    /// The optimum has 100 equal bases, and the record 80.
+    #[test]
+    fn are_those_of_the_mapper() {
+        let planted = Planted::new();
+        let pg = |program: &str, command: &str| format!("@PG\tID:{program}\tPN:{program}\tCL:{command}\n");
+        for (command, more, expected) in [
+            (String::new(), "", "80 100"),
+            (pg("bwa", "bwa mem ref.fa r.fq"), "", "85 110"),
+            (pg("bwa", "bwa mem -A 2 -L 3 ref.fa r.fq"), "", "163 206"),
+            (pg("minimap2", "minimap2 -ax sr ref.fa r.fq"), "", "170 220"),
+            (pg("minimap2", "minimap2 -ax map-ont ref.fa r.fq"), "", "160 200"),
+            (pg("bowtie2", "\"bowtie2-align-s --local -x ref r.fq\""), "", "160 200"),
+            (pg("bwa", "bwa mem ref.fa r.fq"), "-x map-hifi", "80 100"),
+            (pg("bwa", "bwa mem ref.fa r.fq"), "--end-bonus 7", "87 114"),
+            (pg("bowtie2", "bowtie2-align-s -x ref r.fq"), "--match 3", "240 300"),
+        ] {
+            let outcome = audited(&planted, &command, more);
+            assert_eq!(values(&rows(&outcome)[0], &["score", "optimum"]), expected, "{command} {more}");
+            let is_told = outcome.stderr.contains("scoring of the mapper, by @PG: --match");
+            assert_eq!(is_told, !command.is_empty() && more.is_empty(), "{}", outcome.stderr);
+        }
+    }
+
+    #[test]
+    fn that_cannot_be_expressed_are_errors() {
+        let planted = Planted::new();
+        for (program, command, noun) in [
+            ("bowtie2", "bowtie2-align-s -x ref r.fq", "end-to-end"),
+            ("bwa", "bwa samse ref.fa r.sai r.fq", "bwa mem"),
+            ("minimap2", "minimap2 -ax splice ref.fa r.fq", "-x splice"),
+        ] {
+            let line = format!("@PG\tID:1\tPN:{program}\tCL:{command}\n");
+            audited(&planted, &line, "-q").said(1, &["x.sam", command, noun, "-x short"]);
+        }
+    }
+
+    /// The header of BAM, and of records of other reads.
+    #[test]
+    fn are_stated_in_any_format() {
+        let folder = with_data(&["illumina_chr22.fq.gz", "chr22_12k.fa"]);
+        folder.line("-q -x short -o own.sam illumina_chr22.fq.gz chr22_12k.fa").ended(0);
+        let sam =
+            folder.text("own.sam").replace("PN:swalign", "PN:bwa").replace("CL:swalign ", "CL:bwa mem -A 1 ");
+        folder.write("own.sam", sam);
+        for line in ["own.sam", "--reads illumina_chr22.fq.gz own.sam"] {
+            let outcome = folder.line(&format!("audit {line} chr22_12k.fa"));
+            outcome.said(0, &["--end-bonus 5 (from `bwa mem -A 1 "]);
+        }
+        folder.line("-q -x short -o own.bam illumina_chr22.fq.gz chr22_12k.fa").ended(0);
+        let mut bam = Vec::new();
+        MultiGzDecoder::new(&folder.read("own.bam")[..]).read_to_end(&mut bam).unwrap();
+        let name = b"PN:swalign";
+        let at = bam.windows(name.len()).position(|bytes| bytes == name).unwrap();
+        bam[at..at + name.len()].copy_from_slice(b"PN:bowtie2");
+        folder.write("own.bam", bam);
+        folder.line_refused("audit own.bam chr22_12k.fa", 1, &["own.bam", "end-to-end"]);
     }
 }
 

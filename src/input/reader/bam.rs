@@ -4,7 +4,9 @@
 //! aligned to the reverse strand is reverse-complemented, `/1` and `/2` mark the mates of a pair, and the tags follow
 //! the name after tabs. If the fields of the records are kept, the text is that of [`super::mapped`].
 
-use super::mapped::{FIRST, LAST, MISSING, MappedFields, PAIRED, REPEATED, REVERSE, push_mapped};
+use super::mapped::{
+    FIRST, LAST, MISSING, MappedFields, MappedStretch, PAIRED, REPEATED, REVERSE, push_mapped,
+};
 use crate::terms::alphabet::complement;
 use crate::terms::bam::{
     FLAGS, MAGIC, MAPQ, NAME, NAME_LEN, NO_QUALITY, QUALITY_OFFSET, RecordFields, SIZE, START, TARGET, Tag,
@@ -31,10 +33,10 @@ pub struct BamReads<R> {
     /// Number of bytes of the text that the caller has received.
     given: usize,
     ended: bool,
-    /// The @RG lines of the header, once it was read.
-    read_groups: Vec<String>,
-    /// Whether the fields of the records are kept.
-    keeps_fields: bool,
+    /// The lines of the header, once it was read.
+    header: Vec<u8>,
+    /// The records whose fields are kept; `None` for reads without them.
+    fields: Option<MappedStretch>,
     /// Names of the references, if the fields are kept.
     references: Vec<String>,
 }
@@ -53,7 +55,7 @@ impl std::error::Error for DamagedBam {}
 
 impl<R: Read> BamReads<R> {
     /// Reads decompressed BAM data, starting with the magic number.
-    pub fn new(input: R, keeps_fields: bool) -> BamReads<R> {
+    pub fn new(input: R, fields: Option<MappedStretch>) -> BamReads<R> {
         BamReads {
             input,
             has_header: false,
@@ -62,33 +64,31 @@ impl<R: Read> BamReads<R> {
             text: Vec::new(),
             given: 0,
             ended: false,
-            read_groups: Vec::new(),
-            keeps_fields,
+            header: Vec::new(),
+            fields,
             references: Vec::new(),
         }
     }
 
-    /// The @RG lines of the header, once some text was read.
-    pub fn read_groups(&self) -> &[String] {
-        &self.read_groups
+    /// The lines of the header. Complete once some text was read.
+    pub fn header(&self) -> &[u8] {
+        &self.header
     }
 
-    /// Reads the read groups of the header, and skips the rest.
+    /// Reads the lines of the header and, if the fields of records are kept, the names of the references.
     fn read_header(&mut self) -> io::Result<()> {
         let magic: [u8; MAGIC.len()] = self.take()?;
         debug_assert_eq!(magic, *MAGIC);
         let len = u32::from_le_bytes(self.take()?);
         // The length may be damaged, so memory grows with the bytes that arrive.
-        let mut text = Vec::new();
-        (&mut self.input).take(len.into()).read_to_end(&mut text)?;
-        if text.len() < len as usize {
+        (&mut self.input).take(len.into()).read_to_end(&mut self.header)?;
+        if self.header.len() < len as usize {
             return Err(self.cut_short());
         }
-        self.read_groups = read_groups(&text);
         let references = u32::from_le_bytes(self.take()?);
         for _ in 0..references {
             let len = u32::from_le_bytes(self.take()?);
-            if self.keeps_fields {
+            if self.fields.is_some() {
                 let mut name = Vec::new();
                 (&mut self.input).take(len.into()).read_to_end(&mut name)?;
                 if name.pop().is_none_or(|last| last != 0) || name.len() + 1 < len as usize {
@@ -130,9 +130,9 @@ impl<R: Read> BamReads<R> {
     /// Appends the read of the record to the text.
     fn push_read(&mut self) -> io::Result<()> {
         let BamReads { record, text, .. } = self;
-        let written = match self.keeps_fields {
-            true => push_fields(text, record, self.records, &self.references),
-            false => push_read(text, record),
+        let written = match &mut self.fields {
+            Some(wanted) => push_fields(text, record, (self.records, wanted), &self.references),
+            None => push_read(text, record),
         };
         written.ok_or_else(|| {
             fault(format!("record {} of the BAM data is damaged: its fields exceed its size", self.records))
@@ -163,9 +163,11 @@ impl<R: Read> BamReads<R> {
     }
 }
 
-/// The @RG lines of a header that have an ID and only printable characters.
-fn read_groups(header: &[u8]) -> Vec<String> {
-    let lines = header.split(|&byte| byte == b'\n').filter(|line| line.starts_with(b"@RG\t"));
+/// The lines of a header of this type, such as `@RG`, that have an ID and only printable characters.
+pub fn header_lines(header: &[u8], kind: &str) -> Vec<String> {
+    let is_of_kind =
+        |line: &&[u8]| line.strip_prefix(kind.as_bytes()).is_some_and(|fields| fields.starts_with(b"\t"));
+    let lines = header.split(|&byte| byte == b'\n').filter(is_of_kind);
     let lines = lines.filter_map(|line| str::from_utf8(line).ok()).map(str::trim_end);
     let is_sound = |line: &&str| {
         line.split('\t').any(|field| field.starts_with("ID:"))
@@ -220,12 +222,16 @@ fn push_read(text: &mut Vec<u8>, record: &[u8]) -> Option<()> {
     Some(())
 }
 
-/// Appends the read of a record with its fields, unless another record has the whole read; `None` if the record is
-/// damaged.
-fn push_fields(text: &mut Vec<u8>, record: &[u8], number: u64, references: &[String]) -> Option<()> {
+/// Appends the read of a record with its fields if the record is wanted; `None` if the record is damaged.
+fn push_fields(
+    text: &mut Vec<u8>,
+    record: &[u8],
+    (number, wanted): (u64, &mut MappedStretch),
+    references: &[String],
+) -> Option<()> {
     let fields = RecordFields::of(record)?;
     let flags = u16::from_le_bytes(array(record, FLAGS)?);
-    if flags & REPEATED != 0 {
+    if !wanted.take(flags) {
         return Some(());
     }
     let name = usize::from(*record.get(NAME_LEN)?);
@@ -255,7 +261,7 @@ fn push_fields(text: &mut Vec<u8>, record: &[u8], number: u64, references: &[Str
         cigar: if cigar.is_empty() { MISSING } else { &cigar },
     };
     let name = record.get(NAME..(NAME + name).checked_sub(1)?)?;
-    push_mapped(text, name, &mapped, fields.bases(record));
+    push_mapped(text, name, &mapped, fields.bases(record).filter(|_| wanted.kind.have_bases()));
     Some(())
 }
 
@@ -318,7 +324,8 @@ impl<R: Read> Read for BamReads<R> {
                 self.has_header = true;
             }
             while self.text.len() < TEXT && !self.ended {
-                match self.next_record()? {
+                self.ended = self.fields.is_some_and(|wanted| wanted.has_ended());
+                match !self.ended && self.next_record()? {
                     true => self.push_read()?,
                     false => self.ended = true,
                 }
@@ -332,6 +339,7 @@ impl<R: Read> Read for BamReads<R> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::mapped::MappedRecords;
     use super::*;
     use crate::terms::bam::OPERATIONS;
 
@@ -368,14 +376,18 @@ mod tests {
 
     fn text(bytes: &[u8]) -> io::Result<String> {
         let mut text = String::new();
-        BamReads::new(bytes, false).read_to_string(&mut text)?;
+        BamReads::new(bytes, None).read_to_string(&mut text)?;
         Ok(text)
     }
 
     /// The text of the same file with the fields of the records.
     fn fields(bytes: &[u8]) -> io::Result<String> {
+        fields_of(bytes, MappedRecords::Primary)
+    }
+
+    fn fields_of(bytes: &[u8], wanted: MappedRecords) -> io::Result<String> {
         let mut text = String::new();
-        BamReads::new(bytes, true).read_to_string(&mut text)?;
+        BamReads::new(bytes, Some(MappedStretch::all(wanted))).read_to_string(&mut text)?;
         Ok(text)
     }
 
@@ -434,6 +446,14 @@ mod tests {
         let expected =
             ">r\t1\t16\tt\t7\t17\t1S4M\nYGGTT\n>l\t3\t4\tt\t1\t0\t1I2D\nACG\n>u\t4\t4\t*\t0\t0\t*\n\n";
         assert_eq!(fields(&file(&records)).unwrap(), expected);
+        let records = [record("r", 0, "AC", &[1; 2], b""), record("r", 2048, "ACGT", &[1; 4], b"")];
+        let of = |wanted| fields_of(&file(&records), wanted).unwrap();
+        assert_eq!(of(MappedRecords::Supplementary), ">r\t2\t2048\tt\t1\t0\t*\n\n");
+        let mut second = String::new();
+        let wanted = MappedStretch::of(MappedRecords::Both, (1, 2));
+        BamReads::new(&file(&records)[..], Some(wanted)).read_to_string(&mut second).unwrap();
+        assert_eq!(second, of(MappedRecords::Supplementary));
+        assert_eq!(of(MappedRecords::Both), ">r\t1\t0\tt\t1\t0\t*\n\n>r\t2\t2048\tt\t1\t0\t*\n\n");
     }
 
     #[test]

@@ -6,7 +6,8 @@
 //! >NAME <TAB> number <TAB> FLAG <TAB> RNAME <TAB> POS <TAB> MAPQ <TAB> CIGAR
 //! ```
 //!
-//! Secondary and supplementary records are skipped. PAF has no sequences, and its fields are translated to those of SAM.
+//! Secondary records are skipped. [`MappedRecords`] says which other records are read. PAF has no sequences, and its fields
+//! are translated to those of SAM.
 
 use super::bam::fault;
 use crate::terms::alphabet::complement;
@@ -21,8 +22,10 @@ pub const REVERSE: u16 = 16;
 pub const MATE_REVERSE: u16 = 32;
 pub const FIRST: u16 = 64;
 pub const LAST: u16 = 128;
+pub const SECONDARY: u16 = 256;
+pub const SUPPLEMENTARY: u16 = 2048;
 /// Flags of secondary and supplementary records, which repeat reads of other records.
-pub const REPEATED: u16 = 1 << 8 | 1 << 11;
+pub const REPEATED: u16 = SECONDARY | SUPPLEMENTARY;
 /// A missing value.
 pub const MISSING: &str = "*";
 /// Quality of a record whose mapping quality is unknown.
@@ -35,7 +38,70 @@ const TEXT: usize = 1 << 16;
 const SAM_COLUMNS: usize = 11;
 const PAF_COLUMNS: usize = 12;
 
-/// The fields of the primary record of a read.
+/// The records of a file of alignments that are read. Secondary records never are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MappedRecords {
+    /// The primary record of each read, with its bases.
+    #[default]
+    Primary,
+    /// Supplementary records, without bases.
+    Supplementary,
+    /// Primary and supplementary records, without bases.
+    Both,
+}
+
+impl MappedRecords {
+    /// Whether a record with these flags is read.
+    pub fn have(self, flags: u16) -> bool {
+        let is_supplementary = flags & SUPPLEMENTARY != 0;
+        let is_wanted = match self {
+            MappedRecords::Primary => !is_supplementary,
+            MappedRecords::Supplementary => is_supplementary,
+            MappedRecords::Both => true,
+        };
+        is_wanted && flags & SECONDARY == 0
+    }
+
+    pub fn have_bases(self) -> bool {
+        self == MappedRecords::Primary
+    }
+}
+
+/// The records that are read: all of one kind, or a stretch of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MappedStretch {
+    pub kind: MappedRecords,
+    /// Numbers of the first record of this kind, from 0, and of the first after the last.
+    pub from: u64,
+    pub to: u64,
+    /// Number of records of this kind so far.
+    passed: u64,
+}
+
+impl MappedStretch {
+    pub fn of(kind: MappedRecords, (from, to): (u64, u64)) -> MappedStretch {
+        MappedStretch { kind, from, to, passed: 0 }
+    }
+
+    pub fn all(kind: MappedRecords) -> MappedStretch {
+        MappedStretch::of(kind, (0, u64::MAX))
+    }
+
+    /// Counts the next record, which has these flags. Returns whether it is read.
+    pub fn take(&mut self, flags: u16) -> bool {
+        let is_of_kind = self.kind.have(flags);
+        let is_inside = (self.from..self.to).contains(&self.passed);
+        self.passed += u64::from(is_of_kind);
+        is_of_kind && is_inside
+    }
+
+    /// Whether no further record is read.
+    pub fn has_ended(&self) -> bool {
+        self.passed >= self.to
+    }
+}
+
+/// The fields of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MappedFields<'a> {
     /// 1-based number of the record in its file.
@@ -70,6 +136,10 @@ impl<'a> MappedFields<'a> {
             flags if flags == PAIRED | LAST => 2,
             _ => 0,
         }
+    }
+
+    pub fn is_supplementary(&self) -> bool {
+        self.flags & SUPPLEMENTARY != 0
     }
 
     pub fn is_unmapped(&self) -> bool {
@@ -109,6 +179,9 @@ pub enum LineFormat {
 pub struct MappedLines<R> {
     input: BufReader<R>,
     format: LineFormat,
+    wanted: MappedStretch,
+    /// The header lines, as far as they were read.
+    header: Vec<u8>,
     line: Vec<u8>,
     /// Number of lines read so far.
     lines: u64,
@@ -121,11 +194,13 @@ pub struct MappedLines<R> {
 }
 
 impl<R: Read> MappedLines<R> {
-    pub fn new(input: R, format: LineFormat) -> MappedLines<R> {
-        let (line, text) = Default::default();
+    pub fn new(input: R, format: LineFormat, wanted: MappedStretch) -> MappedLines<R> {
+        let (header, line, text) = Default::default();
         MappedLines {
             input: BufReader::new(input),
             format,
+            wanted,
+            header,
             line,
             lines: 0,
             records: 0,
@@ -133,6 +208,11 @@ impl<R: Read> MappedLines<R> {
             given: 0,
             ended: false,
         }
+    }
+
+    /// The header lines. Complete once some text was read.
+    pub fn header(&self) -> &[u8] {
+        &self.header
     }
 
     /// Reads the next line; returns `false` at the end.
@@ -150,12 +230,20 @@ impl<R: Read> MappedLines<R> {
     }
 
     fn push(&mut self) -> io::Result<()> {
-        if self.line.is_empty() || self.format == LineFormat::Sam && self.line[0] == b'@' {
+        if self.line.is_empty() {
+            return Ok(());
+        }
+        if self.format == LineFormat::Sam && self.line[0] == b'@' {
+            // References may have many lines.
+            if self.records == 0 && !self.line.starts_with(b"@SQ") {
+                self.header.extend_from_slice(&self.line);
+                self.header.push(b'\n');
+            }
             return Ok(());
         }
         self.records += 1;
         let pushed = match self.format {
-            LineFormat::Sam => push_sam(&mut self.text, &self.line, self.records),
+            LineFormat::Sam => push_sam(&mut self.text, &self.line, (self.records, &mut self.wanted)),
             LineFormat::Paf => push_paf(&mut self.text, &self.line, self.records),
         };
         pushed.map_err(|problem| self.fault(problem))
@@ -173,7 +261,8 @@ impl<R: Read> Read for MappedLines<R> {
             self.text.clear();
             self.given = 0;
             while self.text.len() < TEXT && !self.ended {
-                match self.next_line()? {
+                self.ended = self.wanted.has_ended();
+                match !self.ended && self.next_line()? {
                     true => self.push()?,
                     false => self.ended = true,
                 }
@@ -202,14 +291,18 @@ fn number<T: std::str::FromStr>(column: &[u8], problem: &'static str) -> Result<
     text(column)?.parse().map_err(|_| problem)
 }
 
-/// Appends the record of a line of SAM, unless another record has the whole read.
-fn push_sam(out: &mut Vec<u8>, line: &[u8], record: u64) -> Result<(), &'static str> {
+/// Appends the record of a line of SAM if it is wanted.
+fn push_sam(
+    out: &mut Vec<u8>,
+    line: &[u8],
+    (record, wanted): (u64, &mut MappedStretch),
+) -> Result<(), &'static str> {
     let columns: Vec<&[u8]> = line.split(|&byte| byte == b'\t').take(SAM_COLUMNS).collect();
     let &[name, flags, reference, position, mapq, cigar, _, _, _, bases, _] = &columns[..] else {
         return Err("has less than 11 columns");
     };
     let flags = number(flags, "has no number as FLAG")?;
-    if flags & REPEATED != 0 {
+    if !wanted.take(flags) {
         return Ok(());
     }
     let fields = MappedFields {
@@ -220,7 +313,7 @@ fn push_sam(out: &mut Vec<u8>, line: &[u8], record: u64) -> Result<(), &'static 
         mapq: number(mapq, "has no quality from 0 to 255 as MAPQ")?,
         cigar: text(cigar)?,
     };
-    let bases = if bases == MISSING.as_bytes() { b"" } else { bases };
+    let bases = if bases == MISSING.as_bytes() || !wanted.kind.have_bases() { b"" } else { bases };
     push_mapped(out, name, &fields, bases.iter().copied());
     Ok(())
 }
@@ -295,7 +388,8 @@ mod tests {
 
     fn converted(format: LineFormat, input: &str) -> io::Result<String> {
         let mut text = String::new();
-        MappedLines::new(input.as_bytes(), format).read_to_string(&mut text)?;
+        let wanted = MappedStretch::all(MappedRecords::Primary);
+        MappedLines::new(input.as_bytes(), format, wanted).read_to_string(&mut text)?;
         Ok(text)
     }
 
@@ -315,6 +409,36 @@ mod tests {
         ] {
             let error = converted(LineFormat::Sam, &format!("@HD\tVN:1.6\n{line}\n")).unwrap_err();
             assert!(error.to_string().contains(noun), "{error}");
+        }
+    }
+
+    #[test]
+    fn records_are_chosen_by_their_flags() {
+        let line = |flags: u16| format!("r{flags}\t{flags}\tt\t3\t60\t2M\t*\t0\t0\tAC\t*\n");
+        let input =
+            format!("@SQ\tSN:t\tLN:9\n@PG\tID:x\n{}@PG\tID:y\n", [0, 256, 2048, 2304].map(line).concat());
+        let text = |number: u64, flags: u16, bases: &str| {
+            format!(">r{flags}\t{number}\t{flags}\tt\t3\t60\t2M\n{bases}\n")
+        };
+        let second = |number| format!(">s\t{number}\t0\tt\t3\t60\t2M\nAC\n");
+        let input = input + &["s\t0\tt\t3\t60\t2M\t*\t0\t0\tAC\t*\n"; 2].concat();
+        let (first, last) = (text(1, 0, "AC"), second(5) + &second(6));
+        let supplementary = text(3, 2048, "");
+        let of = MappedStretch::of;
+        for (wanted, expected) in [
+            (MappedStretch::all(MappedRecords::Primary), first.clone() + &last),
+            (of(MappedRecords::Primary, (0, 1)), first),
+            (of(MappedRecords::Primary, (1, 3)), last),
+            (of(MappedRecords::Primary, (1, 2)), second(5)),
+            (of(MappedRecords::Primary, (2, 2)), String::new()),
+            (of(MappedRecords::Primary, (3, 9)), String::new()),
+            (MappedStretch::all(MappedRecords::Supplementary), supplementary.clone()),
+            (of(MappedRecords::Both, (0, 2)), text(1, 0, "") + &supplementary),
+        ] {
+            let mut found = String::new();
+            let mut lines = MappedLines::new(input.as_bytes(), LineFormat::Sam, wanted);
+            lines.read_to_string(&mut found).unwrap();
+            assert_eq!((found, lines.header()), (expected, &b"@PG\tID:x\n"[..]), "{wanted:?}");
         }
     }
 

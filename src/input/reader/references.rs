@@ -116,7 +116,7 @@ fn read(
     keep: Keep,
     mut sink: Option<&mut dyn CodeSink>,
 ) -> Result<References> {
-    if reader.is_converted {
+    if reader.converted.is_some() {
         return Err(alignments(reader.path(), BAM));
     }
     reader.split_records();

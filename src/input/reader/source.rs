@@ -1,7 +1,7 @@
 //! The text of a file: decompressed, without a byte order mark, and with LF line ends instead of lone CRs.
 
 use super::Part;
-use super::bam::BamReads;
+use super::bam::{BamReads, header_lines};
 use super::bgzf::{self, Bgzf};
 use super::cut::newlines;
 use super::gunzip::{Gunzip, GzipTail};
@@ -166,10 +166,12 @@ pub struct FileText {
     packing: Packing,
     lead: Lead,
     utf16: Option<&'static str>,
-    /// Whether the text was made from the records of a file of alignments.
-    is_converted: bool,
+    /// The format of the alignments that the text was made from.
+    converted: Option<&'static str>,
     /// The @RG lines of a BAM file.
     read_groups: Vec<String>,
+    /// The @PG lines of SAM and BAM, if the fields of records are kept.
+    programs: Vec<String>,
     ended: bool,
     /// The rest of the final newline.
     last: &'static [u8],
@@ -179,6 +181,7 @@ pub struct FileText {
 /// Names of formats.
 pub const BAM: &str = "BAM";
 const SAM: &str = "SAM";
+pub const PAF: &str = "PAF";
 
 impl FileText {
     /// Reads the first bytes of `input`, which identify the compression.
@@ -208,45 +211,60 @@ impl FileText {
             packing,
             lead,
             utf16,
-            is_converted: true,
+            converted: None,
             read_groups: Vec::new(),
+            programs: Vec::new(),
             ended: false,
             last: b"\n",
             tail,
         };
         match lead.alignments {
             Some(BAM) => {
-                let mut reads = BamReads::new(input, part.keeps_fields);
+                let mut reads = BamReads::new(input, part.fields);
                 let head = beginning(&mut reads)?;
-                let read_groups = reads.read_groups().to_vec();
-                Ok(FileText { read_groups, ..text.converted(head, reads) })
+                let [read_groups, programs] = ["@RG", "@PG"].map(|kind| header_lines(reads.header(), kind));
+                Ok(FileText { read_groups, programs, ..text.of_alignments(BAM, head, reads) })
             }
-            Some(SAM) if part.keeps_fields => text.of_lines(input, LineFormat::Sam),
-            None if part.keeps_fields && lead.is_paf => text.of_lines(input, LineFormat::Paf),
-            _ => Ok(FileText { input, is_converted: false, ..text }),
+            format => match (format, part.fields) {
+                (Some(SAM), Some(wanted)) => {
+                    let mut lines = MappedLines::new(input, LineFormat::Sam, wanted);
+                    let head = beginning(&mut lines)?;
+                    let programs = header_lines(lines.header(), "@PG");
+                    Ok(FileText { programs, ..text.of_alignments(SAM, head, lines) })
+                }
+                (None, Some(wanted)) if lead.is_paf => {
+                    let mut lines = MappedLines::new(input, LineFormat::Paf, wanted);
+                    let head = beginning(&mut lines)?;
+                    Ok(text.of_alignments(PAF, head, lines))
+                }
+                _ => Ok(FileText { input, ..text }),
+            },
         }
     }
 
-    /// The converted records of a file with a record per line.
-    fn of_lines(self, input: Box<dyn Read + Send>, format: LineFormat) -> io::Result<FileText> {
-        let mut lines = MappedLines::new(input, format);
-        let head = beginning(&mut lines)?;
-        Ok(self.converted(head, lines))
-    }
-
-    /// Text that is converted from alignments, after its first bytes.
-    fn converted(self, head: Vec<u8>, rest: impl Read + Send + 'static) -> FileText {
+    /// Text that is converted from alignments of this format, after its first bytes.
+    fn of_alignments(
+        self,
+        format: &'static str,
+        head: Vec<u8>,
+        rest: impl Read + Send + 'static,
+    ) -> FileText {
         let lead = Lead { first: head.first().copied(), ..Lead::default() };
-        FileText { input: Box::new(Cursor::new(head).chain(rest)), lead, ..self }
+        FileText { input: Box::new(Cursor::new(head).chain(rest)), lead, converted: Some(format), ..self }
     }
 
     pub fn packing(&self) -> Packing {
         self.packing
     }
 
-    /// Whether the text was made from the records of a file of alignments.
-    pub fn is_converted(&self) -> bool {
-        self.is_converted
+    /// The format of the alignments that the text was made from.
+    pub fn converted(&self) -> Option<&'static str> {
+        self.converted
+    }
+
+    /// The @PG lines of SAM and BAM, if the fields of records are kept.
+    pub fn programs(&self) -> &[String] {
+        &self.programs
     }
 
     /// The @RG lines of a BAM file.

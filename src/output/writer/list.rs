@@ -11,6 +11,7 @@ pub(super) mod text;
 
 pub use numbers::{bits_text, evalue_text};
 pub use tab::header_without_hits;
+pub use text::drawn;
 
 use super::NamedTargets;
 use super::targets::HitTargets;

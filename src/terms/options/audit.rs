@@ -1,7 +1,8 @@
 //! Options of `swalign audit`.
 
+use super::Share;
 use crate::terms::groups;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// How the records of another program are judged. The scoring and the search are those of the run.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -19,6 +20,8 @@ pub struct AuditOptions {
     pub summary: Option<PathBuf>,
     /// The file for a page with these numbers.
     pub html: Option<PathBuf>,
+    /// Only this part of the records is judged, if they are the queries. For other queries, the run has a part.
+    pub part: Option<Share>,
     /// Maximum share of findings, 0 to 1.
     pub fail_above: Option<f64>,
     pub sample: Option<Sample>,
@@ -47,6 +50,23 @@ pub struct Sample {
 pub struct SampledNames {
     pub seed: u64,
     pub most: u64,
+}
+
+impl AuditOptions {
+    /// The files of records that are not the queries.
+    pub fn files(&self) -> impl Iterator<Item = &Path> {
+        [&self.records, &self.against].into_iter().flatten().map(PathBuf::as_path)
+    }
+}
+
+impl AuditFormat {
+    /// Name of the format in receipts.
+    pub fn name(self) -> &'static str {
+        match self {
+            AuditFormat::Tab => "audit.tab",
+            AuditFormat::Json => "audit.json",
+        }
+    }
 }
 
 impl SampledNames {

@@ -40,6 +40,11 @@ pub fn positions(caption: &str, [x, y]: [&str; 2], positions: &Positions) -> Str
     chart("lines", caption, [x, y], &table(&heads, " class=\"number\"", rows))
 }
 
+/// Lines of shares in percent by a value. Each row has the value, a number of items, and the shares.
+pub fn shares(caption: &str, [x, y]: [&str; 2], heads: &[&str], rows: Vec<Vec<String>>) -> String {
+    chart("lines", caption, [x, y], &table(heads, " class=\"number\"", rows))
+}
+
 fn range(start: String, end: String) -> String {
     if start == end { start } else { format!("{start}\u{2013}{end}") }
 }

@@ -1,11 +1,14 @@
 //! Readable alignments: blocks of three lines, as wide as the terminal.
 
 use super::numbers::{bits_text, evalue_text};
-use super::shown::{QueryTold, ShownHit};
+use super::shown::{QueryShown, QueryTold, ShownHit};
 use crate::align::identity::Identity;
-use crate::terms::alignment::{ColumnOp, ColumnShown, GAP, Strand};
+use crate::input::reader::FileRecord;
+use crate::output::writer::targets::HitTarget;
+use crate::terms::alignment::{Alignment, ColumnOp, ColumnShown, GAP, Strand};
 use crate::terms::alphabet::Alphabet;
 use crate::terms::options::PageOptions;
+use crate::terms::scoring::Scoring;
 use std::fmt::Write;
 
 /// Minimum number of residue columns, even if the terminal is narrower.
@@ -78,6 +81,11 @@ fn push_hit(text: &mut String, page: &PageOptions, query: &QueryTold, hit: &Show
     let equal = format!("{equal}/{of} ({:.1} %)", hit.identity.percent());
     let counts = format!("Identities {equal}{positives}{gaps}, query {coverage:.1} % covered");
     line(text, format_args!("{}\n", folded(&counts, (0, page.width))));
+    push_columns(text, page, hit);
+}
+
+/// Appends the columns of a hit in blocks.
+fn push_columns(text: &mut String, page: &PageOptions, hit: &ShownHit) {
     let (first, last) = hit.target_ends();
     let blocks = AlignmentBlocks {
         labels: ["Query ", "Target"],
@@ -88,6 +96,21 @@ fn push_hit(text: &mut String, page: &PageOptions, query: &QueryTold, hit: &Show
         descends: [false, hit.strand == Strand::Reverse],
     };
     push_blocks(text, page, &blocks);
+}
+
+/// The first `most` columns of an alignment of a read, in blocks.
+pub fn drawn(
+    scoring: &Scoring,
+    read: &FileRecord,
+    (alignment, target): (&Alignment, HitTarget),
+    (page, most): (&PageOptions, usize),
+) -> String {
+    let mut read = QueryShown::new(read, None, scoring.alphabet);
+    let mut hit = ShownHit::new(scoring, &mut read, alignment, target);
+    hit.columns.truncate(most);
+    let mut text = String::new();
+    push_columns(&mut text, page, &hit);
+    text
 }
 
 /// Replaces spaces by line breaks so that lines have at most `width` characters, unless a word is longer. The first
