@@ -23,7 +23,7 @@ use clap::{Arg, Args};
 use std::path::{Path, PathBuf};
 
 /// Minimum ratio of the score of a secondary record to the best score, in SAM, BAM and PAF.
-const SECONDARY_RATIO: f64 = 0.8;
+pub const SECONDARY_RATIO: f64 = 0.8;
 /// The end bonus of short reads, as in bwa mem.
 const DEFAULT_END_BONUS: i32 = 5;
 

@@ -1,6 +1,6 @@
 //! The arguments of `swalign audit`.
 
-use super::align::{AlignMachineFlags, AnchorFlag, MinScoreFlag, ScoringFlags};
+use super::align::{AlignMachineFlags, AnchorFlag, MinScoreFlag, SECONDARY_RATIO, ScoringFlags};
 use super::mates::InsertFlag;
 use super::paths::{check_about, check_files};
 use super::{usage, values};
@@ -193,7 +193,7 @@ impl AuditArguments {
             None if pairs => MatesChoice::Interleaved,
             None => MatesChoice::None,
         };
-        let has_reads = queries.is_some();
+        let (has_reads, has_mates) = (queries.is_some(), mates != MatesChoice::None);
         let (query, records) = match queries {
             Some(queries) => (queries, Some(records)),
             None => (records, None),
@@ -236,6 +236,9 @@ impl AuditArguments {
             format: OutputFormat::Records(Format::Paf),
             reads_as_reference: true,
             min_score,
+            // Of single reads, only hits that score the same as the best one count. Pairs are those of an alignment.
+            secondary_ratio: if has_mates { SECONDARY_RATIO } else { 1.0 },
+            limits_by_quality: has_mates,
             anchor: anchor.anchor,
             part: part.part.filter(|_| has_reads),
             audit: Some(audit),
