@@ -313,9 +313,9 @@ struct AlignOutputFlags {
     /// SAM, as -a of minimap2
     #[arg(short = 'a', hide = true, conflicts_with = "format")]
     is_sam: bool,
-    /// Format: sam, bam, paf, tab, json, text, counts or mtx [default: by extension, or sam]
+    /// Format: sam, bam, paf, tab, json, text, counts, mtx [default: sam]
     ///
-    /// The extensions are .sam, .bam, .paf, .tab, .tsv, .json, .txt and .mtx. sam, bam and paf contain a record for each query. bam
+    /// By default, the extension of FILE decides: .sam, .bam, .paf, .tab, .tsv, .json, .txt or .mtx. sam, bam and paf contain a record for each query. bam
     /// supports only nucleotides, and is not written to a terminal. paf has the columns of minimap2 and the tags NM, AS, tp, de
     /// and cg, without header and read groups. tab, json and text list ranked hits with bit scores and E-values: tab as the
     /// table of BLAST (-outfmt 6), json as one object per line, and text as printed alignments. counts is a table with the

@@ -73,8 +73,11 @@ fn expected_counts(sam: &Sam, has_mates: bool) -> String {
     text
 }
 
-/// The entries of a matrix, and the numbers of its rows and columns, after a check of its form.
-fn entries(text: &str) -> ((u64, u64), BTreeMap<(u64, u64), i64>, Vec<String>) {
+/// Scores by row and column.
+type Entries = BTreeMap<(u64, u64), i64>;
+
+/// The number of rows and columns of a matrix, its entries, and the names of its columns, after a check of its form.
+fn entries(text: &str) -> ((u64, u64), Entries, Vec<String>) {
     let mut lines = text.lines();
     assert_eq!(lines.next(), Some("%%MatrixMarket matrix coordinate integer general"));
     let columns = text.lines().filter_map(|line| line.strip_prefix("% column "));
