@@ -92,7 +92,7 @@ impl Run<'_> {
             let room = self.room.load(Ordering::Relaxed).min(most).max(unit) / unit * unit;
             let rest = batch.split_off(room, self.strands);
             let queries = batch.records.len();
-            match self.align_all(engine, &batch, portion) {
+            match self.align_all(engine, &mut batch, portion) {
                 Err(Error::Engine(EngineError::TooManyHits)) if queries > unit => {
                     most = queries / HIT_STEP;
                     self.room.fetch_min(most, Ordering::Relaxed);
@@ -118,12 +118,16 @@ impl Run<'_> {
     fn align_all(
         &self,
         engine: &mut Guarded,
-        batch: &QueryBatch,
+        batch: &mut QueryBatch,
         portion: usize,
     ) -> Result<(Written, usize)> {
         let begun = Instant::now();
-        let &QueryBatch { number, first, cells, bytes, .. } = batch;
-        let QueryBatch { before, records, queries, known, .. } = batch;
+        // Queries that may have too many hits are searched again.
+        let queries = match self.query_search().most_hits() {
+            usize::MAX => std::mem::take(&mut batch.queries),
+            _ => batch.queries.clone(),
+        };
+        let &mut QueryBatch { number, first, cells, bytes, ref before, ref records, ref known, .. } = batch;
         let meets = match self.options.mode {
             Mode::All => Meets::All,
             Mode::Pairs => Meets::Paired(place_among(self.targets_before(first))),
@@ -136,8 +140,8 @@ impl Run<'_> {
             Mode::All | Mode::Triangle => Vec::new(),
         };
         let queries = match alone.is_empty() {
-            true => queries.clone(),
-            false => queries_but(queries, &alone, self.strands.count() as usize),
+            true => queries,
+            false => queries_but(&queries, &alone, self.strands.count() as usize),
         };
         let mut effort = Effort::default();
         let known = QueryFacts { hits: known, records };
