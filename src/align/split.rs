@@ -135,8 +135,8 @@ fn is_boxed(scope: &SearchInput, found: &[QueryResult], record: u32) -> bool {
 /// Converts an alignment of an interval to one of its record, which has `len` residues.
 fn in_record(interval: Interval, mut alignment: Alignment, len: u32) -> Alignment {
     let before = match alignment.strand {
-        Strand::Forward => interval.start,
         Strand::Reverse => len - interval.end,
+        _ => interval.start,
     };
     alignment.query_start += before;
     alignment.query_end += before;
@@ -221,8 +221,8 @@ fn oriented<'a>(scope: &SearchInput<'a>, interval: Interval, strand: Strand) -> 
     let query = scope.batch.query(scope.layout.query(interval.record, strand));
     let (start, end) = (interval.start as usize, interval.end as usize);
     match strand {
-        Strand::Forward => &query[start..end],
         Strand::Reverse => &query[query.len() - end..query.len() - start],
+        _ => &query[start..end],
     }
 }
 

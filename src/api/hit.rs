@@ -65,8 +65,8 @@ impl Hit {
     pub fn query_range(&self) -> Range<usize> {
         let (start, end) = (self.alignment.query_start as usize, self.alignment.query_end as usize);
         match self.alignment.strand {
-            Strand::Forward => start..end,
             Strand::Reverse => self.query_len - end..self.query_len - start,
+            _ => start..end,
         }
     }
 

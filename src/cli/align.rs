@@ -9,6 +9,7 @@ use super::paths::{check_about, check_extension, check_files, check_index};
 use super::ranked::RankedFlags;
 use super::sort::SortFlags;
 use super::split::SplitFlags;
+use super::translate::TranslateFlags;
 use super::{AgainFlag, Command, InputFlags, NO_HEADING, ThreadsFlag, usage, values};
 use crate::terms::alignment::Strands;
 use crate::terms::alphabet::Alphabet;
@@ -137,6 +138,8 @@ struct Flags {
     output: AlignOutputFlags,
     #[command(flatten)]
     input: InputFlags,
+    #[command(flatten)]
+    translate: TranslateFlags,
     #[command(flatten)]
     scoring: ScoringFlags,
     #[command(flatten)]
@@ -707,7 +710,8 @@ impl Flags {
         reference: PathBuf,
         command_line: String,
     ) -> Result<Options, clap::Error> {
-        let Flags { input, scoring, hits, ranked, output, about, parts, machine } = self;
+        let Flags { input, translate, scoring, hits, ranked, output, about, parts, machine } = self;
+        let translation = translate.resolve();
         let matrix = scoring.matrix.as_deref().map(Path::new);
         let of_lanes = lanes.iter().flat_map(SequencingLane::files).chain(sheet.as_deref());
         let inputs: Vec<&Path> = of_lanes.chain([&*reference]).collect();
@@ -718,6 +722,7 @@ impl Flags {
         let named = output.output.as_deref().and_then(OutputFormat::of_file);
         let otherwise = match mode {
             Mode::Triangle => OutputFormat::Hits(HitFormat::Tab),
+            _ if translation.is_some() => OutputFormat::Hits(HitFormat::Tab),
             Mode::All | Mode::Pairs => OutputFormat::Records(Format::default()),
         };
         let default = output.sort.default_format(otherwise);
@@ -762,6 +767,7 @@ impl Flags {
             rename_references: output.rename_references,
             reads_as_reference: mode == Mode::Triangle,
             removes_gaps: input.remove_gaps,
+            translation,
             strands: strands.unwrap_or(Strands::of(mode != Mode::Pairs)),
             min_score,
             anchor: ANCHOR,

@@ -119,6 +119,43 @@ const CONFLICTS: &[Row] = &[
         text: "needs --insert for mates, because a part cannot estimate the insert size from all pairs; give all parts the \
                same value, such as --insert 350,60",
     },
+    Row {
+        commands: PAIRWISE,
+        options: &["--translate"],
+        when: Always,
+        text: "is for searches of many references; leave the subcommand out",
+    },
+    // Translated queries.
+    Row {
+        commands: ALIGNER,
+        options: &["--translate"],
+        when: If(|line| !is_list(line)),
+        text: "writes lists, because records of SAM, BAM and PAF have no frames; use --format tab, json or text",
+    },
+    Row {
+        commands: ALIGNER,
+        options: &["--translate"],
+        when: With(&["--alphabet dna"]),
+        text: "needs protein references; leave --alphabet out",
+    },
+    Row {
+        commands: ALIGNER,
+        options: &["--translate"],
+        when: If(has_mates),
+        text: "does not support mates; align the reads as single reads",
+    },
+    Row {
+        commands: ALIGNER,
+        options: &["--translate"],
+        when: If(is_split),
+        text: "does not split queries, because each frame has hits of its own; leave --split out",
+    },
+    Row {
+        commands: ALIGNER,
+        options: &["--translate"],
+        when: With(&["--mask low", "--mask hard", "--ref-part", "--report", "--stats", "--circular"]),
+        text: "does not support --mask, --ref-part, --report, --stats and --circular; leave them out",
+    },
     // Matrices.
     Row {
         commands: ALL,

@@ -21,6 +21,9 @@ macro_rules! named {
             fn to_possible_value(&self) -> Option<PossibleValue> {
                 Some(match self {
                     $($choice::$variant => PossibleValue::new($name)$(.alias($alias))?$(.help($help))?,)+
+                    // A variant without a name is not an argument.
+                    #[allow(unreachable_patterns, reason = "most enums have a name for each variant")]
+                    _ => return None,
                 })
             }
         }
@@ -85,6 +88,12 @@ pub enum FormatName {
     /// Of `swalign all` alone.
     #[value(hide = true)]
     Matrix,
+}
+
+/// The sequences to translate.
+#[derive(Clone, Copy, ValueEnum)]
+pub enum TranslateName {
+    Query,
 }
 
 impl From<FormatName> for OutputFormat {

@@ -3,7 +3,7 @@
 use super::names::{ALPHABETS, MODES};
 use super::ranked::TableColumns;
 use super::search::SearchColumns;
-use crate::terms::alphabet::Alphabet;
+use crate::terms::alphabet::{Alphabet, GeneticCode};
 use crate::terms::casts::to_i32;
 use crate::terms::insert::{InsertSize, MOST_INSERT, Orientation};
 use crate::terms::options::{
@@ -92,6 +92,15 @@ pub fn percent(text: &str) -> Result<f64, String> {
 pub fn identity_definition(text: &str) -> Result<IdentityDefinition, String> {
     let number = text.parse::<u8>().ok().and_then(IdentityDefinition::numbered);
     number.ok_or_else(|| "give 0, 1, 2, 3 or 4".to_string())
+}
+
+/// A genetic code by its number at NCBI.
+pub fn genetic_code(text: &str) -> Result<GeneticCode, String> {
+    let code = text.parse::<u8>().ok().and_then(GeneticCode::numbered);
+    code.ok_or_else(|| {
+        let numbers: Vec<String> = GeneticCode::numbers().map(|number| number.to_string()).collect();
+        format!("there is no such genetic code; NCBI's numbers are {}", numbers.join(", "))
+    })
 }
 
 /// Names of columns, separated by commas.

@@ -295,8 +295,8 @@ impl WorstFindings {
 
 fn sign(strand: Strand) -> &'static str {
     match strand {
-        Strand::Forward => "+",
         Strand::Reverse => "-",
+        _ => "+",
     }
 }
 

@@ -239,8 +239,8 @@ impl<'a> Summing<'a> {
         let supplementary = found.supplementary.iter().map(|hit| &hit.alignment);
         for alignment in found.alignments.iter().chain(supplementary) {
             match alignment.strand {
-                Strand::Forward => records.forward += 1,
                 Strand::Reverse => records.reverse += 1,
+                _ => records.forward += 1,
             }
         }
         if let Some(mated) = found.mated {
@@ -260,8 +260,8 @@ impl<'a> Summing<'a> {
     fn primary(&mut self, place: u64, query: &FileRecord, found: &QueryResult, alignment: &Alignment) {
         let quality = quality::of_first(&self.tally.scoring, found);
         let letters = match alignment.strand {
-            Strand::Forward => Cow::Borrowed(&query.sequence[..]),
             Strand::Reverse => Cow::Owned(reverse_complement(&query.sequence)),
+            _ => Cow::Borrowed(&query.sequence[..]),
         };
         let target = self.tally.targets.once(alignment.target);
         let sums = &mut self.sums;

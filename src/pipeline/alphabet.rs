@@ -18,7 +18,8 @@ pub fn settle(
     reporter: &dyn Reporter,
 ) -> Result<Alphabet> {
     let alphabet = decide(options, source, queries, reporter)?;
-    if alphabet == Alphabet::Protein && options.strands == Strands::Minus {
+    let has_no_strands = alphabet == Alphabet::Protein && options.translation.is_none();
+    if has_no_strands && options.strands == Strands::Minus {
         let text =
             "--strand minus needs DNA, but the references are protein; leave it out, or use --alphabet dna";
         return Err(Error::Usage(text.to_string()));
@@ -32,6 +33,9 @@ fn decide(
     queries: Option<&mut Reader>,
     reporter: &dyn Reporter,
 ) -> Result<Alphabet> {
+    if options.translation.is_some() {
+        return Ok(Alphabet::Protein);
+    }
     if let Some(alphabet) = options.alphabet {
         return Ok(alphabet);
     }
@@ -74,7 +78,7 @@ fn of_options(options: &Options) -> Option<Alphabet> {
         // In the other modes both strands are the default.
         Strands::Both => options.mode == Mode::Pairs,
         Strands::Minus => true,
-        Strands::Plus => false,
+        _ => false,
     };
     options.scoring.alphabet().or((has_mates || asks_for_strands).then_some(Alphabet::Dna))
 }

@@ -407,11 +407,11 @@ impl Run<'_> {
         };
         let reverse: Vec<u8>;
         let query = match alignment.strand {
-            Strand::Forward => codes,
             Strand::Reverse => {
                 reverse = reverse_complement_codes(codes).collect();
                 &reverse
             }
+            _ => codes,
         };
         let whole = score(&alignment, (query, target_codes), &self.scoring);
         let bonus = alignment.bonus(to_u32(codes.len()), self.scoring.end_bonus);

@@ -73,5 +73,9 @@ impl OpenInputs {
 
 /// Strands on which each query is aligned.
 pub fn strands(options: &Options, alphabet: Alphabet) -> Strands {
-    if alphabet == Alphabet::Dna { options.strands } else { Strands::Plus }
+    match options.translation {
+        Some(_) => options.strands.translated(),
+        None if alphabet == Alphabet::Dna => options.strands,
+        None => Strands::Plus,
+    }
 }

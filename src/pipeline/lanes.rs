@@ -63,6 +63,7 @@ fn query_rules(options: &Options) -> ReadRules {
         keeps_tags: options.copies_comments,
         has_read_group: options.read_group.is_some(),
         keeps_fields: options.queries_are_records(),
+        translation: options.translation,
         sample: options.audit.as_ref().and_then(|audit| audit.sampled),
     }
 }

@@ -166,8 +166,8 @@ fn hidden(queries: &Sequences, alphabet: Alphabet, strands: Strands) -> Sequence
         };
         complexity::hide(alphabet, &mut forward);
         let oriented = move |strand: &Strand| match strand {
-            Strand::Forward => forward.clone(),
             Strand::Reverse => reverse_complement_codes(&forward).collect(),
+            _ => forward.clone(),
         };
         strands.orientations().iter().map(oriented).collect()
     };

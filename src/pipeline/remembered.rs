@@ -39,8 +39,8 @@ impl UnitResult {
         let mut mirrored = self.clone();
         for alignment in mirrored.found.iter_mut().flat_map(|found| &mut found.alignments) {
             alignment.strand = match alignment.strand {
-                Strand::Forward => Strand::Reverse,
                 Strand::Reverse => Strand::Forward,
+                _ => Strand::Reverse,
             };
         }
         Some(mirrored)
@@ -108,8 +108,8 @@ impl Remembered {
         let is_known = |letters: &[u8], strand| {
             let known = memory.queries.find(letters).map(|number| &memory.answers[number]);
             let answer = match strand {
-                Strand::Forward => known.cloned(),
                 Strand::Reverse => known.and_then(UnitResult::mirrored),
+                _ => known.cloned(),
             };
             let is_known = answer.is_some();
             answers.extend(answer);

@@ -15,6 +15,34 @@ pub enum Strand {
     Forward,
     /// Its reverse complement.
     Reverse,
+    /// Its translation from the first, second or third base.
+    Plus1,
+    Plus2,
+    Plus3,
+    /// The translation of its reverse complement from the first, second or third base.
+    Minus1,
+    Minus2,
+    Minus3,
+}
+
+impl Strand {
+    /// Whether the aligned residues are those of the reverse complement. A translation is aligned as it is.
+    pub fn is_reverse(self) -> bool {
+        self == Strand::Reverse
+    }
+
+    /// The frame of a translation as BLAST numbers it: 1 to 3, or -1 to -3 for the reverse complement.
+    pub fn frame(self) -> Option<i8> {
+        match self {
+            Strand::Forward | Strand::Reverse => None,
+            Strand::Plus1 => Some(1),
+            Strand::Plus2 => Some(2),
+            Strand::Plus3 => Some(3),
+            Strand::Minus1 => Some(-1),
+            Strand::Minus2 => Some(-2),
+            Strand::Minus3 => Some(-3),
+        }
+    }
 }
 
 /// Strands that are searched.
@@ -26,7 +54,19 @@ pub enum Strands {
     Plus,
     /// Only their reverse complements.
     Minus,
+    /// Translations of queries in the frames of both strands, or of one.
+    AllFrames,
+    PlusFrames,
+    MinusFrames,
 }
+
+/// Maximum number of orientations of a query.
+pub const MOST_ORIENTATIONS: usize = FRAMES.len();
+/// Bases of a codon.
+const CODON: u32 = 3;
+/// All translations of a query.
+const FRAMES: [Strand; 6] =
+    [Strand::Plus1, Strand::Plus2, Strand::Plus3, Strand::Minus1, Strand::Minus2, Strand::Minus3];
 
 impl Strands {
     /// Both strands, or only plus.
@@ -36,8 +76,8 @@ impl Strands {
 
     pub fn only(strand: Strand) -> Strands {
         match strand {
-            Strand::Forward => Strands::Plus,
             Strand::Reverse => Strands::Minus,
+            _ => Strands::Plus,
         }
     }
 
@@ -47,6 +87,9 @@ impl Strands {
             Strands::Both => &[Strand::Forward, Strand::Reverse],
             Strands::Plus => &[Strand::Forward],
             Strands::Minus => &[Strand::Reverse],
+            Strands::AllFrames => &FRAMES,
+            Strands::PlusFrames => &FRAMES[..3],
+            Strands::MinusFrames => &FRAMES[3..],
         }
     }
 
@@ -57,7 +100,22 @@ impl Strands {
 
     /// Position of an orientation among those of a query; 0 if there is only one.
     pub fn position(self, strand: Strand) -> u32 {
-        if self == Strands::Both { strand as u32 } else { 0 }
+        let place = self.orientations().iter().position(|&own| own == strand);
+        to_u32(place.unwrap_or(0))
+    }
+
+    /// The translations of queries on these strands.
+    pub fn translated(self) -> Strands {
+        match self {
+            Strands::Both | Strands::AllFrames => Strands::AllFrames,
+            Strands::Plus | Strands::PlusFrames => Strands::PlusFrames,
+            Strands::Minus | Strands::MinusFrames => Strands::MinusFrames,
+        }
+    }
+
+    /// Whether queries are translated.
+    pub fn are_frames(self) -> bool {
+        self.orientations()[0].frame().is_some()
     }
 
     pub fn has(self, strand: Strand) -> bool {
@@ -189,12 +247,20 @@ impl Alignment {
         self
     }
 
-    /// The interval that it covers of a query of `len` residues, in the query as given.
+    /// The interval that it covers of a query of `len` letters, in the query as given. Of a translated query, the letters
+    /// are bases.
     pub fn letters_taken(&self, len: u32) -> (u32, u32) {
-        let (start, end) = (self.query_start, self.query_end);
-        match self.strand {
-            Strand::Forward => (start, end),
-            Strand::Reverse => (len - end, len - start),
+        let (start, end) = match self.strand.frame() {
+            None => (self.query_start, self.query_end),
+            Some(frame) => {
+                let before = u32::from(frame.unsigned_abs()) - 1;
+                (before + CODON * self.query_start, before + CODON * self.query_end)
+            }
+        };
+        match self.strand.frame() {
+            Some(..0) => (len - end, len - start),
+            None if self.strand.is_reverse() => (len - end, len - start),
+            _ => (start, end),
         }
     }
 

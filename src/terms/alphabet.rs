@@ -3,9 +3,11 @@
 //! A sequence is stored as one code per residue. DNA codes 0..4 are A, C, G, T (U is T). The other IUPAC codes follow,
 //! so that a matrix may score them, but without a matrix they match nothing.
 
+mod codons;
 mod detect;
 
 use crate::terms::casts::const_u8;
+pub use codons::{GeneticCode, protein_codes};
 pub use detect::Suggested;
 
 use rayon::prelude::*;

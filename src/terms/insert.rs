@@ -229,8 +229,8 @@ impl Display for InsertSize {
 /// strand, the end on the reverse strand.
 pub fn five_prime(alignment: &Alignment) -> i64 {
     i64::from(match alignment.strand {
-        Strand::Forward => alignment.target_start,
         Strand::Reverse => alignment.target_end,
+        _ => alignment.target_start,
     })
 }
 
@@ -247,7 +247,7 @@ fn inserts(
             (Strand::Forward, Strand::Reverse) if between > 0 => Orientation::Fr,
             (Strand::Reverse, Strand::Forward) if between < 0 => Orientation::Fr,
             (Strand::Forward, Strand::Reverse) | (Strand::Reverse, Strand::Forward) => Orientation::Rf,
-            (Strand::Forward, Strand::Forward) | (Strand::Reverse, Strand::Reverse) => Orientation::Ff,
+            _ => Orientation::Ff,
         };
         (orientation, to_u32(between.unsigned_abs()))
     };

@@ -39,7 +39,7 @@ pub use search::{
 pub use search_columns::SearchColumn;
 
 use crate::terms::alignment::Strands;
-use crate::terms::alphabet::Alphabet;
+use crate::terms::alphabet::{Alphabet, GeneticCode};
 use crate::terms::insert::InsertSize;
 use std::path::{Path, PathBuf};
 
@@ -248,6 +248,8 @@ pub struct Options {
     pub removes_gaps: bool,
     /// `None` detects it from the reference.
     pub alphabet: Option<Alphabet>,
+    /// Queries are DNA, and are translated with this code to be aligned to proteins.
+    pub translation: Option<GeneticCode>,
     pub scoring: ScoringChoice,
     /// Align DNA queries in both orientations.
     pub strands: Strands,

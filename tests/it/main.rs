@@ -50,3 +50,4 @@ mod sort_cli;
 mod tie_break_cli;
 mod tiers;
 mod tiers_cli;
+mod translate;

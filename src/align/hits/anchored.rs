@@ -249,8 +249,8 @@ fn supports(scope: &SearchInput, tiers: &Tiers, records: &[u32]) -> (SupportingT
         let near: Vec<(u32, (u32, u32))> = each()
             .flat_map(|(strand, own)| own.near.iter().map(move |own| (strand, own)))
             .map(|(strand, &RunBox { target, rows: (start, end), .. })| match strand {
-                Strand::Forward => (target, (start, end)),
                 Strand::Reverse => (target, (len - end, len - start)),
+                _ => (target, (start, end)),
             })
             .collect();
         let mut targets: Vec<u32> = boxes.iter().map(|(_, own)| own.target).collect();

@@ -253,8 +253,8 @@ impl Region {
 
 /// Maximum score of an alignment of a record.
 pub struct Most {
-    /// Maximum by query, for each orientation of the record. If there is only one, it is stored twice.
-    queries: [i32; 2],
+    /// Maximum by query, for each orientation of the record.
+    queries: SmallVec<[i32; 2]>,
     first_query: u32,
     /// Maximum per target residue, and that of the end bonuses.
     residue: [i32; 2],
@@ -267,8 +267,7 @@ impl Most {
             let query = batch.query(layout.query(record, *strand));
             to_i32(potential(query, &batch.scoring).min(i64::from(i32::MAX)))
         };
-        let strands = layout.orientations();
-        let queries = [bound(&strands[0]), bound(&strands[strands.len() - 1])];
+        let queries = layout.orientations().iter().map(bound).collect();
         let first_query = layout.query(record, Strand::Forward);
         Most { queries, first_query, residue: by_residue(&batch.scoring) }
     }

@@ -9,7 +9,7 @@ use super::{Detail, HitAt, Kept, Rules, SearchInput, SearchStart};
 use crate::align::candidates::QueryShape;
 use crate::align::candidates::levels::Level;
 use crate::align::candidates::windows::CandidateRegion;
-use crate::terms::alignment::{Alignment, HitEnd, QueryResult, Strand};
+use crate::terms::alignment::{Alignment, HitEnd, MOST_ORIENTATIONS, QueryResult, Strand};
 use crate::terms::batch::Pair;
 use accepted::{Certain, Taken};
 use smallvec::SmallVec;
@@ -94,7 +94,7 @@ pub struct RecordSearch {
     /// Paths of regions' hits in their pairs, by number, until they are used.
     paths: Vec<Option<Alignment>>,
     /// Certain hits that are not reported yet, by strand.
-    certain: [BinaryHeap<Certain>; 2],
+    certain: [BinaryHeap<Certain>; MOST_ORIENTATIONS],
     /// Whether a known hit scores too low compared to the best hit.
     is_cut: bool,
     /// Whether the limit on targets may have excluded hits that score enough.

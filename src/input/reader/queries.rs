@@ -4,8 +4,8 @@ use super::checks::{check_named_query, check_query_name, is_protein};
 use super::meter::Position;
 use super::parse::{Before, Raw};
 use super::{Extent, FileRecord, FileState, Reader};
-use crate::terms::alignment::{Strand, Strands};
-use crate::terms::alphabet::{Alphabet, reverse_complement_codes};
+use crate::terms::alignment::Strands;
+use crate::terms::alphabet::{Alphabet, protein_codes, reverse_complement_codes};
 use crate::terms::batch::Sequences;
 use crate::terms::casts::to_usize;
 use crate::terms::error::{Error, Result};
@@ -55,8 +55,9 @@ impl QueryReader {
     /// the alphabet; queries that look like another alphabet are then accepted.
     pub fn new(reader: Reader, alphabet: Alphabet, given: bool, strands: Strands) -> QueryReader {
         // The first part of a file decides for the whole.
-        let suspect = alphabet == Alphabet::Protein && !given && reader.extent.is_first();
         let read = reader.rules;
+        let is_open = !given && read.translation.is_none();
+        let suspect = alphabet == Alphabet::Protein && is_open && reader.extent.is_first();
         QueryReader {
             reader,
             rules: QueryRules { alphabet, suspect, strands, read, skips_empty: false },
@@ -211,9 +212,10 @@ impl QueryRules {
         if record.sequence.is_empty() && self.skips_empty {
             return Ok(());
         }
+        let alphabet = self.alphabet_of_file();
         if self.read.masks_lower_case {
             record.sequence = raw.written().into_owned();
-            self.alphabet.mask_lower_case(&mut record.sequence);
+            alphabet.mask_lower_case(&mut record.sequence);
         }
         let letters = &record.sequence;
         if self.suspect
@@ -226,27 +228,38 @@ impl QueryRules {
             piece.told = Some((piece.records.len(), error));
         }
         piece.code.clear();
-        if let Err(at) = self.alphabet.encode(letters, &mut piece.code) {
+        if let Err(at) = alphabet.encode(letters, &mut piece.code) {
             return Err(self.refuse(&raw, letters, at));
         }
-        if self.strands.has(Strand::Forward) {
-            piece.codes.push(piece.code.iter().copied());
+        for strand in self.strands.orientations() {
+            match (strand.frame(), self.read.translation) {
+                (Some(frame), Some(code)) => {
+                    piece.codes.push(protein_codes(&code.translate(&piece.code, frame)));
+                }
+                _ if strand.is_reverse() => piece.codes.push(reverse_complement_codes(&piece.code)),
+                _ => piece.codes.push(piece.code.iter().copied()),
+            }
         }
-        if self.strands.has(Strand::Reverse) {
-            piece.codes.push(reverse_complement_codes(&piece.code));
-        }
-        record.normalise(self.alphabet);
+        record.normalise(alphabet);
         piece.records.push(record);
         Ok(())
     }
 
+    /// The alphabet of the letters in the file.
+    fn alphabet_of_file(&self) -> Alphabet {
+        if self.read.translation.is_some() { Alphabet::Dna } else { self.alphabet }
+    }
+
     /// The error for `letters`, whose first character outside the alphabet is at `at`.
     fn refuse(&self, raw: &Raw, letters: &[u8], at: usize) -> Error {
+        if self.read.translation.is_some() && is_protein(letters) {
+            return raw.fault("the query is protein, but --translate needs DNA", "leave --translate out");
+        }
         if self.alphabet == Alphabet::Dna && is_protein(letters) {
             let remedy = "give protein references or DNA queries; if the references are protein but look like DNA, \
                           use --alphabet protein";
             return raw.fault("the query is protein, but the references are DNA", remedy);
         }
-        raw.foreign_letter(letters[at], at, self.alphabet)
+        raw.foreign_letter(letters[at], at, self.alphabet_of_file())
     }
 }

@@ -21,6 +21,7 @@ const ANY_NAMES: ReadRules = ReadRules {
     removes_gaps: false,
     keeps_tags: false,
     keeps_fields: false,
+    translation: None,
     sample: None,
     has_read_group: false,
 };

@@ -118,8 +118,8 @@ impl Drawing {
         let len = letters.len() as u64;
         let (start, end) = (u64::from(alignment.query_start), u64::from(alignment.query_end));
         let query = match alignment.strand {
-            Strand::Forward => (start, end),
             Strand::Reverse => (len - end, len - start),
+            _ => (start, end),
         };
         let mut drawing = Drawing {
             name: name.chars().take(NAME).collect(),

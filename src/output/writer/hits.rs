@@ -258,9 +258,6 @@ impl<'a> HitLines<'a> {
         let pattern = &self.patterns[hit.pattern as usize];
         let letters = text.within(hit.start..hit.end);
         match hit.strand {
-            Strand::Forward => {
-                Oriented { columns: columns(&pattern.letters, &letters, &hit.path), forward: true }
-            }
             Strand::Reverse if as_pattern => {
                 let path = hit.path.iter().rev().copied().collect();
                 let columns = columns(&pattern.letters, &reverse_complement(&letters), &path);
@@ -269,6 +266,7 @@ impl<'a> HitLines<'a> {
             Strand::Reverse => {
                 Oriented { columns: columns(&pattern.reverse_letters(), &letters, &hit.path), forward: false }
             }
+            _ => Oriented { columns: columns(&pattern.letters, &letters, &hit.path), forward: true },
         }
     }
 
@@ -294,8 +292,15 @@ impl<'a> HitLines<'a> {
         let query = if forward { (1, len) } else { (len, 1) };
         let (labels, alphabet) = (["Pattern", "Text   "], Alphabet::Dna);
         let descend = [!forward, descends];
-        let blocks =
-            AlignmentBlocks { labels, alphabet, query, target: place, columns: &columns, descends: descend };
+        let blocks = AlignmentBlocks {
+            labels,
+            alphabet,
+            query,
+            target: place,
+            columns: &columns,
+            descends: descend,
+            query_step: 1,
+        };
         push_blocks(&mut block, &self.style.page, &blocks);
         out.extend_from_slice(block.as_bytes());
     }
@@ -305,8 +310,8 @@ impl<'a> HitLines<'a> {
         let text = shown.name;
         let pattern = &self.patterns[hit.pattern as usize];
         let (strand, letters) = match hit.strand {
-            Strand::Forward => (0, as_dna(&pattern.letters)),
             Strand::Reverse => (REVERSE, pattern.reverse_letters()),
+            _ => (0, as_dna(&pattern.letters)),
         };
         let seen = std::mem::replace(&mut self.seen[hit.pattern as usize], true);
         let flag = strand + if seen { SECONDARY } else { 0 };

@@ -18,6 +18,7 @@ use super::targets::HitTargets;
 use crate::align::significance::Significance;
 use crate::input::reader::FileRecord;
 use crate::terms::alignment::{Alignment, QueryResult};
+use crate::terms::alphabet::GeneticCode;
 use crate::terms::casts::to_u32;
 use crate::terms::options::PageOptions;
 use crate::terms::options::{Column, HitFormat, IdentityDefinition, Mask, Options, Rank};
@@ -31,6 +32,8 @@ pub struct ListMaker {
     pub targets: HitTargets,
     pub scoring: Arc<Scoring>,
     pub ranked: RankedBy,
+    /// The code by which queries are translated, if they are.
+    pub(super) translation: Option<GeneticCode>,
     pub(super) format: HitFormat,
     /// Columns of a table.
     pub(super) columns: Vec<Column>,
@@ -87,6 +90,7 @@ impl ListMaker {
             targets: HitTargets::Loaded(targets),
             scoring,
             ranked,
+            translation: options.translation,
             format,
             columns: options.ranked.columns.clone(),
             page: options.ranked.page,
@@ -107,8 +111,8 @@ impl ListMaker {
     /// Appends the lists of these queries.
     pub fn push(&self, out: &mut Vec<u8>, queries: &[FileRecord], found: &[QueryResult]) {
         for (record, found) in queries.iter().zip(found) {
-            let mut query =
-                QueryShown::new(record, found.mated.map(|mated| mated.is_first), self.scoring.alphabet);
+            let is_first = found.mated.map(|mated| mated.is_first);
+            let mut query = QueryShown::new(record, is_first, self.scoring.alphabet, self.translation);
             let all = found.alignments.iter().chain(found.supplementary.iter().map(|hit| &hit.alignment));
             let all = by_target(all.collect());
             let mut hits = Vec::with_capacity(all.len());
@@ -132,7 +136,7 @@ impl ListMaker {
     /// A hit without the values that depend on other hits of its target.
     fn shown(&self, query: &mut QueryShown, alignment: &Alignment) -> ShownHit<'_> {
         let shown = ShownHit::new(&self.scoring, query, alignment, self.targets.of(alignment));
-        let (len, target_len) = (query.told.len, shown.target_len);
+        let (len, target_len) = (query.told.residues, shown.target_len);
         let significance = self.ranked.significance.map(|significance| {
             let evalue = significance.evalue(alignment.score, len, target_len);
             (significance.bits(alignment.score), evalue)

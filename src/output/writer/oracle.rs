@@ -94,8 +94,8 @@ impl Case {
 
     fn oriented(&self, strand: Strand) -> Vec<u8> {
         match strand {
-            Strand::Forward => self.query.sequence.clone(),
             Strand::Reverse => reverse_complement(&self.query.sequence),
+            _ => self.query.sequence.clone(),
         }
     }
 
@@ -168,8 +168,8 @@ impl Case {
         cigar.resize(cigar.len() + query.len() - i, Kind::SoftClip);
         let mut line = RecordBuf::default();
         *line.flags_mut() = match alignment.strand {
-            Strand::Forward => Flags::empty(),
             Strand::Reverse => Flags::REVERSE_COMPLEMENTED,
+            _ => Flags::empty(),
         };
         *line.reference_sequence_id_mut() = Some(alignment.target as usize);
         *line.alignment_start_mut() = (alignment.target_start as usize + 1).try_into().ok();

@@ -192,13 +192,13 @@ impl<'a> Joiner<'a> {
         self.give_out_before(site.start, give)?;
         match hit.strand {
             Strand::Forward if self.pairs.roles(site.pattern).is_empty() => {}
-            Strand::Forward => self.waiting.push_back(site),
             Strand::Reverse => {
                 self.hold(&site);
                 if self.circle.is_some() && site.start < self.most() {
                     self.across.push(site);
                 }
             }
+            _ => self.waiting.push_back(site),
         }
         Ok(())
     }

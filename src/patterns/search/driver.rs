@@ -28,8 +28,8 @@ const LEAST_PORTION: usize = 1 << 8;
 
 fn oriented(patterns: &[SearchPattern], strands: Strands) -> Vec<Vec<u8>> {
     let of_strand = |pattern: &SearchPattern, strand: &Strand| match strand {
-        Strand::Forward => pattern.classes(),
         Strand::Reverse => pattern.reverse_classes(),
+        _ => pattern.classes(),
     };
     let all = |pattern| strands.orientations().iter().map(move |strand| of_strand(pattern, strand));
     patterns.iter().flat_map(all).collect()

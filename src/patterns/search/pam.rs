@@ -49,8 +49,8 @@ impl Pam {
     /// The classes of the PAM in text order.
     pub fn classes(&self, strand: Strand) -> &[BaseClass] {
         match strand {
-            Strand::Forward => &self.forward,
             Strand::Reverse => &self.reverse,
+            _ => &self.forward,
         }
     }
 

@@ -315,8 +315,8 @@ impl MergedRun {
     fn key(&self, record: &FileRecord, hit: &Alignment) -> RankKey {
         let scoring = self.writer.scoring();
         let letters = match hit.strand {
-            Strand::Forward => Cow::Borrowed(&record.sequence),
             Strand::Reverse => Cow::Owned(reverse_complement(&record.sequence)),
+            _ => Cow::Borrowed(&record.sequence),
         };
         let code = |&letter: &u8| scoring.alphabet.code(letter).unwrap_or_default();
         let query: Vec<u8> = letters.iter().map(code).collect();

@@ -1,6 +1,7 @@
 //! How records of FASTA and FASTQ are read.
 
 use super::SampledNames;
+use crate::terms::alphabet::GeneticCode;
 
 /// How records are read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -18,6 +19,8 @@ pub struct ReadRules {
     pub has_read_group: bool,
     /// The input has alignments, and the fields of their records are kept.
     pub keeps_fields: bool,
+    /// Queries are DNA, and are translated with this code.
+    pub translation: Option<GeneticCode>,
     /// Only queries with these names are read.
     pub sample: Option<SampledNames>,
 }

@@ -9,8 +9,17 @@ use crate::align::hits::region::{FirstPlace, Left, Region, RegionKey};
 use crate::align::hits::{HitAt, Rules, SearchInput};
 use crate::terms::alignment::{Alignment, Strand};
 use crate::terms::bounds::longest_span;
+use smallvec::SmallVec;
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BTreeMap, BinaryHeap, HashSet, VecDeque};
+
+/// Longest stretch of a target that a hit can cover, for each orientation of a query.
+type Spans = SmallVec<[u32; 2]>;
+
+/// Position of an orientation among those of a query.
+fn position(scope: &SearchInput, strand: Strand) -> usize {
+    scope.layout.strands.position(strand) as usize
+}
 
 /// A certain hit, and the region that it was found in.
 #[derive(Debug)]
@@ -116,8 +125,8 @@ impl RecordSearch {
             longest_span(query, self.found.threshold, &batch.scoring)
         };
         let strands = scope.layout.orientations();
-        let spans = [span(&strands[0]), span(&strands[strands.len() - 1])];
-        let certain = if self.takes_many() { self.certain_regions(next, spans, scope) } else { vec![next] };
+        let spans: Spans = strands.iter().map(span).collect();
+        let certain = if self.takes_many() { self.certain_regions(next, &spans, scope) } else { vec![next] };
         let mut closed = HashSet::new();
         for index in certain {
             let region = self.regions[index];
@@ -134,13 +143,13 @@ impl RecordSearch {
             }
             let taken = self.taken.entry(line).or_default();
             alignment.columns_taken(batch.targets.circle(line.1)).for_each(|columns| taken.insert(columns));
-            self.certain[region.strand as usize].push(Certain { region, alignment });
+            self.certain[position(scope, region.strand)].push(Certain { region, alignment });
         }
         if !closed.is_empty() {
             self.regions.retain(|region| !closed.contains(&(region.strand, region.place.target)));
         }
         self.open_copies(scope);
-        self.cut(spans, scope);
+        self.cut(&spans, scope);
         self.prune();
     }
 
@@ -179,7 +188,7 @@ impl RecordSearch {
     }
 
     /// Regions whose paths are known and whose hits are certain, `next` among them.
-    fn certain_regions(&self, next: usize, spans: [u32; 2], scope: &SearchInput) -> Vec<usize> {
+    fn certain_regions(&self, next: usize, spans: &Spans, scope: &SearchInput) -> Vec<usize> {
         let line = |index: usize| (self.regions[index].strand, self.regions[index].place.target);
         let mut order: Vec<usize> = (0..self.regions.len()).collect();
         order.sort_unstable_by_key(|&index| (line(index), self.regions[index].own_columns()));
@@ -187,7 +196,7 @@ impl RecordSearch {
         let unopened = unopened.map(Region::first_place).min();
         let mut certain = vec![next];
         for regions in order.chunk_by(|&one, &other| line(one) == line(other)) {
-            let span = spans[line(regions[0]).0 as usize];
+            let span = spans[position(scope, line(regions[0]).0)];
             let line = StrandRegions { search: self, regions, span, unopened, scope };
             certain.extend(regions.iter().copied().filter(|&index| index != next && line.is_certain(index)));
         }
@@ -195,14 +204,14 @@ impl RecordSearch {
     }
 
     /// Cuts the columns of certain hits out of the regions.
-    fn cut(&mut self, spans: [u32; 2], scope: &SearchInput) {
+    fn cut(&mut self, spans: &Spans, scope: &SearchInput) {
         let mut left = Vec::with_capacity(self.regions.len());
         // The first region is on the top of this stack.
         let mut open: Vec<Region> = Vec::new();
         for region in std::mem::take(&mut self.regions) {
             open.push(region);
             while let Some(region) = open.pop() {
-                let span = spans[region.strand as usize];
+                let span = spans[position(scope, region.strand)];
                 let (start, end) = region.reach(span);
                 let taken = self.taken.get(&(region.strand, region.place.target));
                 let Some(columns) = taken.and_then(|taken| taken.last_within(start, end)) else {
@@ -238,7 +247,8 @@ impl RecordSearch {
             let on = self.regions.iter().filter(|region| region.strand == strand);
             on.map(|region| region.bound).max()
         };
-        let most = [Strand::Forward, Strand::Reverse].map(most_on);
+        let most: Vec<Option<i32>> =
+            scope.layout.orientations().iter().map(|&strand| most_on(strand)).collect();
         let mut is_any = false;
         while let Some(Certain { region, .. }) = self.first_certain() {
             let region = *region;
@@ -251,10 +261,12 @@ impl RecordSearch {
             if !is_first || !is_known || self.asks_second() || !self.wants(&region) {
                 break;
             }
-            let own = region.strand as usize;
+            let own = position(scope, region.strand);
             let Some(Certain { alignment, .. }) = self.certain[own].pop() else { break };
-            let certain = self.certain[1 - own].peek().map(|other| other.region.bound);
-            self.is_tied |= certain.max(most[1 - own]).is_some_and(|bound| bound >= region.bound);
+            let certain = self.certain.iter().map(|certain| Some(certain.peek()?.region.bound));
+            let others = certain.zip(&most).enumerate().filter(|&(other, _)| other != own);
+            let best = others.filter_map(|(_, (certain, &most))| certain.max(most)).max();
+            self.is_tied |= best.is_some_and(|bound| bound >= region.bound);
             self.accept(alignment, scope);
             is_any = true;
         }

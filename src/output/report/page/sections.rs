@@ -321,8 +321,8 @@ fn drawn(drawing: &Drawing) -> String {
         let (own, other) = (letters(query), letters(target));
         // A query on the reverse strand is read from its end.
         let (first, last) = match strand {
-            Strand::Forward => (start + read + 1, start + read + own),
             Strand::Reverse => (end - read, (end + 1).saturating_sub(read + own)),
+            _ => (start + read + 1, start + read + own),
         };
         lines.push(format!("query     {first:>width$} {query} {last}"));
         lines.push(format!("          {:>width$} {marks}", ""));

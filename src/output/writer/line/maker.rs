@@ -318,7 +318,7 @@ fn base_qualities(record: &FileRecord) -> Option<i64> {
 /// The query's residues in the orientation of an alignment.
 fn oriented(record: &FileRecord, strand: Strand) -> Cow<'_, [u8]> {
     match strand {
-        Strand::Forward => Cow::Borrowed(&record.sequence),
         Strand::Reverse => Cow::Owned(reverse_complement(&record.sequence)),
+        _ => Cow::Borrowed(&record.sequence),
     }
 }

@@ -1,7 +1,6 @@
 //! A query and its hits as one line of JSON. docs/hits.schema.json has the schema.
 
 use super::shown::{QueryTold, ShownHit};
-use crate::terms::alignment::Strand;
 use crate::terms::json::{array, object, or_null, quoted};
 
 /// Appends the line of a query.
@@ -20,14 +19,15 @@ pub fn push(out: &mut Vec<u8>, query: &QueryTold, hits: &[ShownHit]) {
 fn of_hit(query: &QueryTold, hit: &ShownHit) -> String {
     let (kinds, counts) = (&hit.kinds, &hit.kinds.counts);
     let aligned = |letters: Vec<u8>| quoted(&String::from_utf8_lossy(&letters));
-    object([
+    let frame = hit.strand.frame().map(|frame| ("frame", frame.to_string()));
+    let fields = [
         ("target", quoted(hit.name)),
         ("title", quoted(hit.title)),
         ("target_length", hit.target_len.to_string()),
         ("score", hit.score.to_string()),
         ("bits", or_null(hit.significance.map(|(bits, _)| format!("{bits:.1}")))),
         ("evalue", or_null(hit.significance.map(|(_, evalue)| format!("{evalue:.2e}")))),
-        ("strand", quoted(if hit.strand == Strand::Forward { "+" } else { "-" })),
+        ("strand", quoted(if hit.is_minus() { "-" } else { "+" })),
         ("query_start", hit.query.0.to_string()),
         ("query_end", hit.query.1.to_string()),
         ("target_start", hit.target.0.to_string()),
@@ -43,5 +43,6 @@ fn of_hit(query: &QueryTold, hit: &ShownHit) -> String {
         ("cigar", quoted(&hit.cigar())),
         ("query_aligned", aligned(hit.columns.iter().map(|column| column.query).collect())),
         ("target_aligned", aligned(hit.columns.iter().map(|column| column.target).collect())),
-    ])
+    ];
+    object(fields.into_iter().chain(frame))
 }

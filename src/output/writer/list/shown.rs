@@ -5,9 +5,10 @@ use crate::align::identity::{ColumnKinds, Identity, is_equal};
 use crate::input::reader::FileRecord;
 use crate::output::writer::targets::HitTarget;
 use crate::terms::alignment::{Alignment, ColumnOp, ColumnShown, Strand, cigar_text};
-use crate::terms::alphabet::{Alphabet, reverse_complement};
+use crate::terms::alphabet::{Alphabet, GeneticCode, reverse_complement};
 use crate::terms::casts::to_u32;
 use crate::terms::scoring::Scoring;
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// The data of a query that lists show.
@@ -16,16 +17,20 @@ pub struct QueryTold<'a> {
     pub name: &'a str,
     /// For mates, whether it is the first.
     pub is_first: Option<bool>,
+    /// Length in letters, of a translated query in bases.
     pub len: usize,
+    /// Length in aligned residues, of a translated query in amino acids.
+    pub residues: usize,
 }
 
 /// A query with its residues.
 pub struct QueryShown<'a> {
     pub told: QueryTold<'a>,
     alphabet: Alphabet,
-    /// Residues and codes; those of the reverse complement are computed on first use.
+    translation: Option<GeneticCode>,
+    /// Residues and codes as given; those of other orientations are computed on first use.
     forward: (Vec<u8>, Vec<u8>),
-    reverse: Option<(Vec<u8>, Vec<u8>)>,
+    others: BTreeMap<Strand, (Vec<u8>, Vec<u8>)>,
     /// Low-complexity stretches of the query as it was read, computed on first use.
     stretches: Option<Vec<Range<usize>>>,
 }
@@ -67,11 +72,20 @@ impl QueryTold<'_> {
 }
 
 impl<'a> QueryShown<'a> {
-    pub fn new(record: &'a FileRecord, is_first: Option<bool>, alphabet: Alphabet) -> QueryShown<'a> {
+    pub fn new(
+        record: &'a FileRecord,
+        is_first: Option<bool>,
+        alphabet: Alphabet,
+        translation: Option<GeneticCode>,
+    ) -> QueryShown<'a> {
         let letters = record.sequence.clone();
-        let forward = (codes(&letters, alphabet), letters);
-        let told = QueryTold { name: &record.name, is_first, len: record.sequence.len() };
-        QueryShown { told, alphabet, forward: (forward.1, forward.0), reverse: None, stretches: None }
+        let len = letters.len();
+        let residues = if translation.is_some() { len / 3 } else { len };
+        let alphabet_of_letters = if translation.is_some() { Alphabet::Dna } else { alphabet };
+        let codes = codes(&letters, alphabet_of_letters);
+        let told = QueryTold { name: &record.name, is_first, len, residues };
+        let (forward, others) = ((letters, codes), BTreeMap::new());
+        QueryShown { told, alphabet, translation, forward, others, stretches: None }
     }
 
     /// Number of residues in low-complexity stretches in the interval from `start` to `end` of the query as it was
@@ -86,14 +100,19 @@ impl<'a> QueryShown<'a> {
 
     /// Residues and codes in this orientation.
     fn oriented(&mut self, strand: Strand) -> &(Vec<u8>, Vec<u8>) {
-        match strand {
-            Strand::Forward => &self.forward,
-            Strand::Reverse => self.reverse.get_or_insert_with(|| {
-                let letters = reverse_complement(&self.forward.0);
-                let codes = codes(&letters, self.alphabet);
-                (letters, codes)
-            }),
+        let (forward, alphabet) = (&self.forward, self.alphabet);
+        let translation = strand.frame().zip(self.translation);
+        if translation.is_none() && !strand.is_reverse() {
+            return forward;
         }
+        self.others.entry(strand).or_insert_with(|| {
+            let letters = match translation {
+                Some((frame, code)) => code.translate(&forward.1, frame),
+                None => reverse_complement(&forward.0),
+            };
+            let codes = codes(&letters, alphabet);
+            (letters, codes)
+        })
     }
 }
 
@@ -122,7 +141,7 @@ impl<'a> ShownHit<'a> {
                 piece.shown(scoring.alphabet, letters).map(|column| ColumnShown { is_positive, ..column }),
             );
         });
-        if alignment.strand == Strand::Reverse {
+        if alignment.strand.is_reverse() {
             columns.reverse();
             columns.iter_mut().for_each(ColumnShown::complement);
         }
@@ -147,7 +166,7 @@ impl<'a> ShownHit<'a> {
     /// The path with `=` and `X`, in the target's direction as in SAM.
     pub fn cigar(&self) -> String {
         let mut ops: Vec<ColumnOp> = self.columns.iter().map(|column| column.op).collect();
-        if self.strand == Strand::Reverse {
+        if self.strand.is_reverse() {
             ops.reverse();
         }
         cigar_text(ops.chunk_by(|a, b| a == b).map(|run| (to_u32(run.len()), run[0])))
@@ -158,11 +177,25 @@ impl<'a> ShownHit<'a> {
         100.0 * f64::from(self.query.1 - self.query.0) / query_len.max(1) as f64
     }
 
+    /// 1-based positions of the first and last aligned letter of the query, in the direction of the alignment: descending for
+    /// a translation of the reverse complement.
+    pub fn query_ends(&self) -> (u32, u32) {
+        match self.strand.frame() {
+            Some(..0) => (self.query.1, self.query.0 + 1),
+            _ => (self.query.0 + 1, self.query.1),
+        }
+    }
+
+    /// Whether the alignment is on the reverse strand of one of the two.
+    pub fn is_minus(&self) -> bool {
+        self.strand.is_reverse() || self.strand.frame().is_some_and(|frame| frame < 0)
+    }
+
     /// 1-based positions of the first and last aligned target residue in the direction of the query.
     pub fn target_ends(&self) -> (u32, u32) {
         match self.strand {
-            Strand::Forward => (self.target.0 + 1, self.target.1),
             Strand::Reverse => (self.target.1, self.target.0 + 1),
+            _ => (self.target.0 + 1, self.target.1),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::numbers::{bits_text, evalue_text};
 use super::shown::{QueryTold, ShownHit};
-use crate::terms::alignment::{ColumnOp, ColumnShown, Strand};
+use crate::terms::alignment::{ColumnOp, ColumnShown};
 use crate::terms::alphabet::Alphabet;
 use crate::terms::casts::whole_u32;
 use crate::terms::options::{Column, IdentityDefinition};
@@ -52,9 +52,9 @@ fn push_column(out: &mut Vec<u8>, column: Column, query: &QueryTold, hit: &Shown
     let (kinds, counts) = (&hit.kinds, &hit.kinds.counts);
     let identity = |number| {
         let definition = IdentityDefinition::numbered(number).unwrap_or_default();
-        kinds.identity(definition, query.len, hit.target_len).percent()
+        kinds.identity(definition, query.residues, hit.target_len).percent()
     };
-    let is_reverse = hit.strand == Strand::Reverse;
+    let is_reverse = hit.strand.is_reverse();
     match column {
         Column::Qseqid | Column::Qaccver | Column::Qacc => {
             out.extend_from_slice(query.shown_name().as_bytes())
@@ -63,8 +63,8 @@ fn push_column(out: &mut Vec<u8>, column: Column, query: &QueryTold, hit: &Shown
         Column::Stitle | Column::Salltitles => out.extend_from_slice(hit.title.as_bytes()),
         Column::Qlen => put(out, query.len),
         Column::Slen => put(out, hit.target_len),
-        Column::Qstart => put(out, hit.query.0 + 1),
-        Column::Qend => put(out, hit.query.1),
+        Column::Qstart => put(out, hit.query_ends().0),
+        Column::Qend => put(out, hit.query_ends().1),
         Column::Sstart => put(out, hit.target_ends().0),
         Column::Send => put(out, hit.target_ends().1),
         Column::Qseq => out.extend(hit.columns.iter().map(|column| column.query)),
@@ -88,7 +88,7 @@ fn push_column(out: &mut Vec<u8>, column: Column, query: &QueryTold, hit: &Shown
             put(out, format_args!("{share:.2}"));
         }
         // BLAST shows the target's reverse complement beside the query. For proteins it has no frames.
-        Column::Qframe => put(out, frame(hit, false)),
+        Column::Qframe => put(out, hit.strand.frame().map_or(frame(hit, false), i32::from)),
         Column::Sframe => put(out, frame(hit, is_reverse)),
         Column::Btop => push_btop(out, &hit.columns),
         Column::Sstrand => put(
@@ -99,7 +99,7 @@ fn push_column(out: &mut Vec<u8>, column: Column, query: &QueryTold, hit: &Shown
                 (Alphabet::Dna, true) => "minus",
             },
         ),
-        Column::Strand => put(out, if is_reverse { '-' } else { '+' }),
+        Column::Strand => put(out, if hit.is_minus() { '-' } else { '+' }),
         Column::Qcovs => put(out, whole_percent(hit.covered_by_target)),
         Column::Qcovhsp => put(out, whole_percent(hit.covered(query.len))),
         Column::Cigar => put(out, hit.cigar()),

@@ -5,7 +5,7 @@ use super::shown::{QueryShown, QueryTold, ShownHit};
 use crate::align::identity::Identity;
 use crate::input::reader::FileRecord;
 use crate::output::writer::targets::HitTarget;
-use crate::terms::alignment::{Alignment, ColumnOp, ColumnShown, GAP, Strand};
+use crate::terms::alignment::{Alignment, ColumnOp, ColumnShown, GAP};
 use crate::terms::alphabet::Alphabet;
 use crate::terms::options::PageOptions;
 use crate::terms::scoring::Scoring;
@@ -29,6 +29,8 @@ pub struct AlignmentBlocks<'a> {
     pub columns: &'a [ColumnShown],
     /// Whether the positions of each sequence descend.
     pub descends: [bool; 2],
+    /// Letters of the query for each of its residues in the columns: 3 for a translation.
+    pub query_step: u64,
 }
 
 /// One of the two sequences of a block: its label, and the position of its next residue.
@@ -36,6 +38,8 @@ struct BlockSide {
     label: &'static str,
     next: u64,
     descends: bool,
+    /// Letters of each residue.
+    step: u64,
 }
 
 /// Appends a query and its hits.
@@ -61,10 +65,10 @@ fn push_hit(text: &mut String, page: &PageOptions, query: &QueryTold, hit: &Show
     let significance = hit.significance.map_or(String::new(), |(bits, evalue)| {
         format!(" ({} bits), E-value {}", bits_text(bits), evalue_text(evalue))
     });
-    let strand = match (hit.alphabet, hit.strand) {
-        (Alphabet::Protein, _) => "",
-        (Alphabet::Dna, Strand::Forward) => ", strand +",
-        (Alphabet::Dna, Strand::Reverse) => ", strand -",
+    let strand = match (hit.alphabet, hit.strand.frame()) {
+        (Alphabet::Protein, None) => String::new(),
+        (Alphabet::Protein, Some(frame)) => format!(", frame {frame:+}"),
+        (Alphabet::Dna, _) => format!(", strand {}", if hit.is_minus() { '-' } else { '+' }),
     };
     line(text, format_args!("Score {}{significance}{strand}", hit.score));
     let columns = kinds.counts.columns();
@@ -86,14 +90,16 @@ fn push_hit(text: &mut String, page: &PageOptions, query: &QueryTold, hit: &Show
 
 /// Appends the columns of a hit in blocks.
 fn push_columns(text: &mut String, page: &PageOptions, hit: &ShownHit) {
-    let (first, last) = hit.target_ends();
+    let ((query_first, query_last), (first, last)) = (hit.query_ends(), hit.target_ends());
+    let is_translated = hit.strand.frame().is_some();
     let blocks = AlignmentBlocks {
         labels: ["Query ", "Target"],
         alphabet: hit.alphabet,
-        query: (u64::from(hit.query.0) + 1, hit.query.1.into()),
+        query: (query_first.into(), query_last.into()),
         target: (first.into(), last.into()),
         columns: &hit.columns,
-        descends: [false, hit.strand == Strand::Reverse],
+        descends: [is_translated && hit.is_minus(), hit.strand.is_reverse()],
+        query_step: if is_translated { 3 } else { 1 },
     };
     push_blocks(text, page, &blocks);
 }
@@ -135,14 +141,14 @@ fn folded(text: &str, (mut column, width): (usize, usize)) -> String {
 
 /// Appends an alignment in blocks.
 pub fn push_blocks(text: &mut String, page: &PageOptions, blocks: &AlignmentBlocks) {
-    let AlignmentBlocks { labels, alphabet, query, target, columns, descends } = *blocks;
+    let AlignmentBlocks { labels, alphabet, query, target, columns, descends, query_step } = *blocks;
     let digits = [query.0, query.1, target.0, target.1].map(|end| end.to_string().len());
     let digits = digits.into_iter().max().unwrap_or(1);
     let label = labels[0].len();
     // A line is the label, a space, the position, a space, residues, a space, and the position.
     let letters = page.width.saturating_sub(2 * digits + label + 3).max(LEAST);
-    let mut query = BlockSide { label: labels[0], next: query.0, descends: descends[0] };
-    let mut target = BlockSide { label: labels[1], next: target.0, descends: descends[1] };
+    let mut query = BlockSide { label: labels[0], next: query.0, descends: descends[0], step: query_step };
+    let mut target = BlockSide { label: labels[1], next: target.0, descends: descends[1], step: 1 };
     for block in columns.chunks(letters) {
         query.push(text, page, digits, block, |column| column.query);
         let signs: String = block.iter().map(|column| sign(alphabet, column)).collect();
@@ -174,7 +180,7 @@ impl BlockSide {
     ) {
         let taken = block.iter().filter(|column| letter(column) != GAP).count() as u64;
         let step = |number: u64, by: u64| if self.descends { number.saturating_sub(by) } else { number + by };
-        let next = step(self.next, taken);
+        let next = step(self.next, taken * self.step);
         let first = if taken > 0 { self.next } else { self.before() };
         let shown = shown_letters(page, block, letter);
         self.next = next;
@@ -251,6 +257,7 @@ mod tests {
             target: (1_000, 978),
             columns,
             descends: [false, true],
+            query_step: 1,
         };
         push_blocks(&mut text, &page, &blocks);
         text

@@ -11,7 +11,7 @@ use crate::output::writer::tags::Residues;
 use crate::output::writer::targets::{HitTargets, StoredTargets, TargetLabel};
 use crate::output::writer::{Maker, RecordMaker, ReferenceSizes, Writer};
 use crate::terms::alignment::{Alignment, InPart, PathOp, PathRuns, Strand, Tier};
-use crate::terms::alphabet::Alphabet;
+use crate::terms::alphabet::{Alphabet, GeneticCode};
 use crate::terms::insert::{InsertSize, Orientation, PairScoring};
 use crate::terms::options::{
     Column, CsForm, Format, HitFormat, HitLimits, IdentityDefinition, PageOptions, PanelFormat, Rank, Share,
@@ -38,6 +38,7 @@ stored_struct!(ListMaker {
     targets,
     scoring,
     ranked,
+    translation,
     format,
     columns,
     page,
@@ -88,7 +89,16 @@ stored_struct!(SearchSpace { letters, targets });
 
 stored_struct!(FileRecord { number, name, sequence, qualities, tags });
 stored_enum!(Tier { 0 Single, 1 Proven, 2 Anchored });
-stored_enum!(Strand { 0 Forward, 1 Reverse });
+stored_enum!(Strand {
+    0 Forward,
+    1 Reverse,
+    2 Plus1,
+    3 Plus2,
+    4 Plus3,
+    5 Minus1,
+    6 Minus2,
+    7 Minus3,
+});
 stored_enum!(PathOp { 0 Match, 1 Insertion, 2 Deletion });
 stored_enum!(InPart { 0 Hit { beside: beside }, 1 Rescued });
 stored_struct!(TargetLabel { name, title, len });
@@ -105,6 +115,16 @@ impl Stored for Column {
 }
 
 /// The targets that hits of a part need are stored with the hits.
+impl Stored for GeneticCode {
+    fn put(&self, out: &mut Vec<u8>) {
+        self.number.put(out);
+    }
+
+    fn take(bytes: &mut &[u8]) -> Option<GeneticCode> {
+        GeneticCode::numbered(u8::take(bytes)?)
+    }
+}
+
 /// A part has no totals. They begin in the merge.
 impl Stored for PanelTotals {
     fn put(&self, _: &mut Vec<u8>) {}

@@ -1,0 +1,185 @@
+//! Translated queries: the hits of a query are those of the proteins of its six frames, with the positions of its bases. The
+//! results of blastx are those of tests/golden/README.md.
+
+use crate::common::command::line_here;
+use crate::common::folder::{Folder, folder};
+use crate::common::random::Random;
+use std::collections::BTreeSet;
+use swalign::terms::alphabet::Alphabet;
+
+const COLUMNS: &str =
+    "--columns qseqid,sseqid,score,qstart,qend,sstart,send,cigar,qframe,qlen,length,pident,evalue";
+
+/// The standard code as NCBI writes it, for bases in the order TCAG.
+const AMINO_ACIDS: &[u8; 64] = b"FFLLSSSSYY**CC*WLLLLPPPPHHQQRRRRIIIMTTTTNNKKSSRRVVVVAAAADDEEGGGG";
+
+fn translated(dna: &[u8]) -> String {
+    let place = |base: u8| b"TCAG".iter().position(|&known| known == base).unwrap();
+    let residue = |codon: &[u8]| AMINO_ACIDS[16 * place(codon[0]) + 4 * place(codon[1]) + place(codon[2])];
+    dna.chunks_exact(3).map(|codon| char::from(residue(codon))).collect()
+}
+
+fn complemented(dna: &[u8]) -> Vec<u8> {
+    dna.iter().rev().map(|base| b"TGCA"[b"ACGT".iter().position(|known| known == base).unwrap()]).collect()
+}
+
+/// DNA that codes for parts of proteins, in all frames, with substitutions and lost bases, and its frames as proteins.
+fn coding() -> Folder {
+    let mut random = Random::new(21);
+    let proteins: Vec<String> = (0..12).map(|_| random.text(Alphabet::Protein, 120)).collect();
+    let codons: Vec<Vec<u8>> =
+        (0..64).map(|k| [k / 16, k / 4 % 4, k % 4].map(|base| b"TCAG"[base]).to_vec()).collect();
+    let (mut dna, mut frames) = (String::new(), String::new());
+    for number in 0..30 {
+        let protein = proteins[number % 12].as_bytes();
+        let start = random.below(40);
+        let coded = protein[start..start + 30 + random.below(50)].iter().flat_map(|&residue| {
+            let synonyms: Vec<usize> = (0..64).filter(|&k| AMINO_ACIDS[k] == residue).collect();
+            codons[random.pick(&synonyms)].clone()
+        });
+        let mut query = random.sequence(Alphabet::Dna, number % 5);
+        query.extend(coded.collect::<Vec<u8>>());
+        query.extend(random.sequence(Alphabet::Dna, number % 4));
+        if number % 3 == 0 {
+            query.remove(60);
+        }
+        (0..number % 7).for_each(|_| {
+            let at = random.below(query.len());
+            query[at] = random.pick(b"ACGT");
+        });
+        if number % 2 == 1 {
+            query = complemented(&query);
+        }
+        dna += &format!(">q{number}\n{}\n", query.escape_ascii());
+        for (strand, letters) in [(1, query.clone()), (-1, complemented(&query))] {
+            for frame in 1..=3i64 {
+                let protein = translated(&letters[frame as usize - 1..]);
+                frames += &format!(">q{number}:{}:{}\n{protein}\n", strand * frame, query.len());
+            }
+        }
+    }
+    let targets: String =
+        proteins.iter().enumerate().map(|(k, protein)| format!(">p{k}\n{protein}\n")).collect();
+    folder(&[("dna.fa", dna.as_bytes()), ("frames.fa", frames.as_bytes()), ("p.fa", targets.as_bytes())])
+}
+
+fn rows(text: &str) -> Vec<Vec<String>> {
+    text.lines().map(|line| line.split('\t').map(str::to_string).collect()).collect()
+}
+
+#[test]
+fn hits_are_those_of_the_frames() {
+    let folder = coding();
+    let limits = "--all --min-score 40 --evalue 1e9";
+    for strand in ["both", "plus", "minus"] {
+        let own =
+            folder.line(&format!("-q --translate query --strand {strand} {limits} {COLUMNS} dna.fa p.fa"));
+        let own: BTreeSet<Vec<String>> = rows(own.text()).into_iter().map(|row| row[..12].to_vec()).collect();
+        let of_frames = folder.line(&format!("-q --alphabet protein {limits} {COLUMNS} frames.fa p.fa"));
+        let mut expected = BTreeSet::new();
+        for mut row in rows(of_frames.text()) {
+            let name = row[0].clone();
+            let parts: Vec<&str> = name.split(':').collect();
+            let (frame, len): (i64, i64) = (parts[1].parse().unwrap(), parts[2].parse().unwrap());
+            if (strand == "plus" && frame < 0) || (strand == "minus" && frame > 0) {
+                continue;
+            }
+            let base = |residues: i64| frame.abs() - 1 + 3 * residues;
+            let (start, end): (i64, i64) = (row[3].parse().unwrap(), row[4].parse().unwrap());
+            let (first, last) = match frame > 0 {
+                true => (base(start - 1) + 1, base(end)),
+                false => (len - base(start - 1), len - base(end) + 1),
+            };
+            (row[0], row[3], row[4]) = (parts[0].to_string(), first.to_string(), last.to_string());
+            (row[8], row[9]) = (frame.to_string(), len.to_string());
+            expected.insert(row[..12].to_vec());
+        }
+        assert!(own == expected, "{strand}: {:?}", own.symmetric_difference(&expected).next());
+        assert!(own.len() >= if strand == "both" { 60 } else { 25 }, "{strand}: {}", own.len());
+    }
+}
+
+#[test]
+fn nothing_but_the_input_decides() {
+    let folder = coding();
+    for format in ["tab", "json", "text"] {
+        let common = format!("-q --translate query --format {format} --min-score 40");
+        let expected = folder.line(&format!("{common} --device cpu dna.fa p.fa")).done();
+        for more in ["--device plain", "--batch 1 -t 1", "--no-dedup --batch 7"] {
+            assert!(
+                folder.line(&format!("{common} {more} dna.fa p.fa")).done() == expected,
+                "{format} {more}"
+            );
+        }
+        for part in 1..=3 {
+            folder.line(&format!("{common} --part {part}/3 -o part{part} dna.fa p.fa")).ended(0);
+        }
+        folder.line("merge -q joined part1 part2 part3").ended(0);
+        assert!(folder.read("joined") == expected, "{format} in parts");
+    }
+}
+
+/// Each hit of blastx with the same scores is found with at least its score, and on the same bases if the scores are equal.
+/// E-values differ by the correction for the ends alone.
+#[test]
+fn hits_are_at_least_those_of_blastx() {
+    let own = line_here(
+        "-q --translate query --matrix BLOSUM62 --gap-open 11 --gap-extend 1 --all --evalue 10 \
+         --columns qseqid,sseqid,score,evalue,bitscore,qstart,qend,sstart,send,qframe data/coding.fa data/uniprot_60.fa",
+    );
+    let own = rows(own.text());
+    let mut equal = 0;
+    let text = crate::common::text("tests/golden/blastx.tsv");
+    let expected: Vec<Vec<&str>> = text.lines().skip(1).map(|line| line.split('\t').collect()).collect();
+    for row in &expected {
+        let number = |text: &str| text.parse::<f64>().unwrap();
+        let is_on = |own: &&Vec<String>| own[0] == row[0] && own[1] == row[1] && own[9] == row[9];
+        let covers = |own: &Vec<String>| {
+            let [a, b, c, d] = [&*own[7], &*own[8], row[7], row[8]].map(number);
+            a < d && c < b
+        };
+        let best =
+            own.iter().filter(is_on).filter(|own| covers(own)).max_by_key(|own| number(&own[2]) as i64);
+        let best = best.unwrap_or_else(|| panic!("{row:?} is missing"));
+        assert!(number(&best[2]) >= number(row[2]), "{row:?} and {best:?}");
+        if best[2] == row[2] {
+            equal += 1;
+            assert!(best[5..] == row[5..], "{row:?} and {best:?}");
+            let ratio = number(&best[3]).max(1e-180) / number(row[3]).max(1e-180);
+            assert!((1.0 / 3.0..=3.0).contains(&ratio), "{row:?} and {best:?}");
+        }
+    }
+    assert!(equal * 10 >= expected.len() * 9, "{equal} of {}", expected.len());
+}
+
+#[test]
+fn codes_and_frames_are_shown() {
+    let dna = "ATGGCTTGGAAACGTTGATGGCATATTGATGAACATGGTTGGTATCGT";
+    let files = [("q.fa", format!(">q\n{dna}\n")), ("p.fa", ">p\nMAWKRWWHIDEHGWYR\n".to_string())];
+    let folder = Folder::new();
+    files.iter().for_each(|(name, text)| folder.write(name, text));
+    // TGA is tryptophan in code 4, and a stop in the standard code.
+    let score = |more: &str| {
+        let line = format!(
+            "-q --translate query {more} --min-score 20 --evalue 1e9 --columns score,qframe,qstart,qend q.fa p.fa"
+        );
+        folder.line(&line).text().to_string()
+    };
+    assert_eq!(score("--genetic-code 4").lines().next(), Some("111\t1\t1\t48"));
+    assert_eq!(score("").lines().next(), Some("96\t1\t1\t48"));
+    let text = folder.line("-q --translate query --format text --min-score 20 --evalue 1e9 q.fa p.fa");
+    assert!(
+        text.text().contains(", frame +1") && text.text().contains("Query   1 MAWKR*WHIDEHGWYR 48"),
+        "{}",
+        text.text()
+    );
+    for (args, nouns) in [
+        ("--translate query --format sam q.fa p.fa", &["--translate", "--format tab"][..]),
+        ("--translate query --genetic-code 7 q.fa p.fa", &["--genetic-code", "11"]),
+        ("--genetic-code 4 q.fa p.fa", &["--translate"]),
+        ("--translate query --stats x.json q.fa p.fa", &["--translate", "--stats"]),
+    ] {
+        folder.line(args).said(2, nouns);
+    }
+    folder.line("--translate query p.fa p.fa").said(1, &["p.fa, record 1 'p'", "protein", "--translate"]);
+}
