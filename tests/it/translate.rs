@@ -30,6 +30,7 @@ fn coding() -> Folder {
     let codons: Vec<Vec<u8>> =
         (0..64).map(|k| [k / 16, k / 4 % 4, k % 4].map(|base| b"TCAG"[base]).to_vec()).collect();
     let (mut dna, mut frames) = (String::new(), String::new());
+    let mut synonymous: Option<Vec<u8>> = None;
     for number in 0..30 {
         let protein = proteins[number % 12].as_bytes();
         let start = random.below(40);
@@ -49,6 +50,17 @@ fn coding() -> Folder {
         });
         if number % 2 == 1 {
             query = complemented(&query);
+        }
+        // Its first frame is that of the query before, and the others are not.
+        if let Some(before) = synonymous.take() {
+            query = before;
+        } else if number % 10 == 1 {
+            let synonym = |codon: &[u8]| {
+                let residue = translated(codon).into_bytes()[0];
+                let others = (0..64).rev().filter(|&k| AMINO_ACIDS[k] == residue);
+                others.map(|k| codons[k].clone()).find(|other| other != codon).unwrap_or(codon.to_vec())
+            };
+            synonymous = Some(query.chunks_exact(3).flat_map(synonym).collect());
         }
         dna += &format!(">q{number}\n{}\n", query.escape_ascii());
         for (strand, letters) in [(1, query.clone()), (-1, complemented(&query))] {
