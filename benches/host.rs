@@ -227,6 +227,7 @@ fn aligned_reads(targets: &Sequences, qualities: bool) -> Vec<(FileRecord, Query
             target_start: 40,
             target_end: 192,
             cigar: smallvec![(70, PathOp::Match), (2, PathOp::Deletion), (80, PathOp::Match)],
+            shifts: Box::default(),
         };
         (
             record,

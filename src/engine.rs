@@ -12,6 +12,7 @@ pub mod cpu;
 mod database;
 pub mod directions;
 mod edge_room;
+mod frames;
 mod frontier;
 #[cfg(feature = "gpu")]
 pub mod gpu;
@@ -32,7 +33,7 @@ pub use database::{DatabaseQuery, TargetScore};
 pub use directions::{CellBits, CellSource, Directions, Layer, Tile, WindowCells};
 pub use edge_room::EdgeRoom;
 pub use guarded::Guarded;
-pub use paths::{Leg, PathPosition, Paths};
+pub use paths::{FramedRun, Leg, PathPosition, Paths};
 pub use potential::most_by_words;
 pub use primitives::Primitives;
 

@@ -331,6 +331,7 @@ mod tests {
                 target_start,
                 target_end: target_start + columns,
                 cigar: runs,
+                shifts: Box::default(),
             };
             for scoring in &scorings {
                 let expected = score_by_columns(&alignment, &query, &target, scoring);
@@ -342,7 +343,7 @@ mod tests {
     fn at(strand: Strand, (target_start, query_start, len): (u32, u32, u32)) -> Alignment {
         let cigar = [(len, PathOp::Match)].into_iter().collect();
         let (query_end, target_end) = (query_start + len, target_start + len);
-        Alignment { strand, target: 0, score: 0, query_start, query_end, target_start, target_end, cigar }
+        Alignment { strand, target: 0, score: 0, query_start, query_end, target_start, target_end, cigar, shifts: Box::default() }
     }
 
     #[test]

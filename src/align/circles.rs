@@ -122,7 +122,7 @@ impl OriginCut<'_> {
             target_start: target.0,
             target_end: target.1,
             cigar,
-            ..hit
+            ..hit.clone()
         };
         pieces.map(aligned).collect()
     }
@@ -176,6 +176,7 @@ mod tests {
             target_start: target.0,
             target_end: target.1,
             cigar,
+            shifts: Box::default(),
         };
         let path =
             smallvec![(2, PathOp::Match), (2, PathOp::Deletion), (2, PathOp::Insertion), (3, PathOp::Match)];

@@ -148,6 +148,7 @@ mod tests {
             target_start: 0,
             target_end: 6,
             cigar: smallvec![(6, PathOp::Match)],
+            shifts: Box::default(),
         };
         let score = |query: [bool; 6], target: [bool; 6]| {
             unmasked_score(&scoring, (&codes, &query), (&codes, &target), &alignment)

@@ -104,6 +104,7 @@ mod tests {
             target_start: 1,
             target_end: 10,
             cigar,
+            shifts: Box::default(),
         };
         let kinds = ColumnKinds::count(&scoring, &codes(b"ACGTNA"), &codes(b"GACCTNGGA"), &alignment);
         let counts =

@@ -544,6 +544,7 @@ impl ScoringFlags {
                 gap_extend: self.gap_extend,
                 matrix: self.matrix,
                 mode: self.mode,
+                frameshift: None,
             },
             ..Options::default()
         }
@@ -711,7 +712,7 @@ impl Flags {
         command_line: String,
     ) -> Result<Options, clap::Error> {
         let Flags { input, translate, scoring, hits, ranked, output, about, parts, machine } = self;
-        let translation = translate.resolve();
+        let (translation, frameshift) = (translate.resolve(), translate.frameshift);
         let matrix = scoring.matrix.as_deref().map(Path::new);
         let of_lanes = lanes.iter().flat_map(SequencingLane::files).chain(sheet.as_deref());
         let inputs: Vec<&Path> = of_lanes.chain([&*reference]).collect();
@@ -749,7 +750,8 @@ impl Flags {
         let ratio = if is_list { 0.0 } else { SECONDARY_RATIO };
         let packed =
             format != OutputFormat::Records(Format::Bam) && output.output.as_deref().is_some_and(is_packed);
-        let run = machine.options(scoring.options(format.chooses_as_records()));
+        let mut run = machine.options(scoring.options(format.chooses_as_records()));
+        run.scoring.frameshift = frameshift;
         let mut lanes = lanes.into_iter();
         let SequencingLane { reads: query, mates, read_group } = lanes.next().unwrap_or_default();
         Ok(Options {

@@ -140,6 +140,24 @@ const CONFLICTS: &[Row] = &[
     },
     Row {
         commands: ALIGNER,
+        options: &["--frameshift"],
+        when: If(|line| line.has_any(OTHER_MODES)),
+        text: "is for local alignments; leave --mode out",
+    },
+    Row {
+        commands: ALIGNER,
+        options: &["--frameshift"],
+        when: If(|line| line.run(|run| run.scoring.gap_open.is_some_and(|open| open.costs().count() > 1))),
+        text: "does not support gap costs of two pieces; give one number to --gap-open and --gap-extend",
+    },
+    Row {
+        commands: ALIGNER,
+        options: &["--frameshift"],
+        when: With(&["--filter index", "--filter scan", "--filter bitap"]),
+        text: "scores all references; leave --filter out",
+    },
+    Row {
+        commands: ALIGNER,
         options: &["--translate"],
         when: If(has_mates),
         text: "does not support mates; align the reads as single reads",

@@ -112,6 +112,7 @@ fn every_flag_reaches_its_option() {
         gap_extend: PerPiece::of(&[7]),
         matrix: Some("PAM30".to_string()),
         mode: AlignmentMode::Local,
+        frameshift: None,
     };
     assert_eq!(options.scoring, scoring);
     assert_eq!(options.alphabet, Some(Alphabet::Protein));

@@ -19,6 +19,14 @@ pub struct TranslateFlags {
     /// Genetic code of --translate, by NCBI's number: 1 standard, 2 vertebrate mitochondria, 11 bacteria [default: 1]
     #[arg(long, value_name = "N", hide_short_help = true, requires = "translate", value_parser = values::genetic_code)]
     genetic_code: Option<GeneticCode>,
+    /// Let alignments of --translate change the frame, at this cost (DIAMOND's -F; 15 suits BLOSUM62)
+    ///
+    /// Between two codons, a base may be left out or read twice. Reads and assemblies with insertions and deletions then have
+    /// one hit for a gene instead of a piece for each frame. The column frameshifts counts the changes, and text, BTOP and CIGAR
+    /// show them as DIAMOND does: \ for a base that is left out, / for one that is read twice. The frame of a hit is that of its
+    /// first codon.
+    #[arg(long, value_name = "COST", hide_short_help = true, requires = "translate", value_parser = values::frameshift)]
+    pub frameshift: Option<i32>,
 }
 
 impl TranslateFlags {

@@ -10,7 +10,7 @@ use crate::terms::options::{
     Column, DeviceChoice, DevicesChoice, IdentityDefinition, MOST_PAM_LETTERS, MaxEdits, PerPiece, Rate,
     SampledKmers, SearchColumn, Share,
 };
-use crate::terms::scoring::{AlignmentMode, MAX_SCORE};
+use crate::terms::scoring::{AlignmentMode, MAX_PARAMETER, MAX_SCORE};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::ops::RangeInclusive;
 
@@ -101,6 +101,12 @@ pub fn genetic_code(text: &str) -> Result<GeneticCode, String> {
         let numbers: Vec<String> = GeneticCode::numbers().map(|number| number.to_string()).collect();
         format!("there is no such genetic code; NCBI's numbers are {}", numbers.join(", "))
     })
+}
+
+/// The cost of a change of the frame.
+pub fn frameshift(text: &str) -> Result<i32, String> {
+    let cost = text.parse::<i32>().ok().filter(|cost| (1..=MAX_PARAMETER).contains(cost));
+    cost.ok_or_else(|| format!("give a cost of 1 to {MAX_PARAMETER}, such as 15"))
 }
 
 /// Names of columns, separated by commas.

@@ -5,6 +5,7 @@ mod anchored;
 mod cell;
 mod columns;
 mod database;
+mod frames;
 mod lanes;
 mod score;
 mod scorer;
@@ -14,6 +15,7 @@ mod striped;
 mod sweeps;
 mod trace;
 
+use crate::engine::database::by_pairs;
 use crate::engine::directions::{TileLayout, cell_bits};
 use crate::engine::overlaps;
 use crate::engine::pathfinding::all_paths;
@@ -115,6 +117,9 @@ impl Engine for Cpu {
     }
 
     fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<HitEnd>, EngineError> {
+        if batch.scoring.frameshift.is_some() {
+            return Ok(self.score_frames(batch, pairs));
+        }
         let sweeps: Vec<&[Pair]> = sweeps(pairs).collect();
         let order = in_order(batch, &sweeps);
         let trials = Trials::default();
@@ -162,11 +167,17 @@ impl Engine for Cpu {
         batch: &Batch,
         asked: &[DatabaseQuery],
     ) -> Result<Vec<Vec<TargetScore>>, EngineError> {
-        self.score_targets(batch, asked)
+        match batch.scoring.frameshift {
+            Some(_) => by_pairs(self, batch, asked),
+            None => self.score_targets(batch, asked),
+        }
     }
 
     fn paths(&mut self, batch: &Batch, windows: &[Window]) -> Result<Paths, EngineError> {
-        all_paths(self, batch, windows)
+        match batch.scoring.frameshift {
+            Some(_) => Ok(crate::engine::frames::paths(batch, windows)),
+            None => all_paths(self, batch, windows),
+        }
     }
 }
 

@@ -447,9 +447,10 @@ fn span<I: Sync>(batch: &Batch, items: &[I], stretch: impl Fn(&I) -> (u32, Cols)
     items.par_iter().with_min_len(SPANNED).map(residues).reduce_with(join).unwrap_or(0..0)
 }
 
-/// Whether the host does all work under a scoring, because the kernels' tables have no rows for ends of queries.
+/// Whether the host does all work under a scoring, because the kernels' tables have no rows for ends of queries, or because
+/// paths change the frame.
 fn is_for_host(scoring: &Scoring) -> bool {
-    scoring.end_bonus > 0 && scoring.compared().is_none()
+    scoring.frameshift.is_some() || (scoring.end_bonus > 0 && scoring.compared().is_none())
 }
 
 /// The scoring of sequences without ambiguous residues, if these have a penalty of their own: it has no such penalty.

@@ -1,5 +1,5 @@
 //! Paths in the form that engines store: runs of equal steps, from the end of the path, one word per run, followed by a
-//! zero if there is room.
+//! zero if there is room. A word of [`CellSource::Stop`] that is not zero is a change of the frame.
 
 use crate::engine::CellSource;
 use crate::engine::directions::{CellBits, DirectionWords, Layer, SOURCE_BITS};
@@ -41,6 +41,9 @@ impl PathPosition {
     }
 }
 
+/// Lengths of words of [`CellSource::Stop`] that are changes of the frame.
+const LEFT_OUT: u32 = 1;
+const TWICE: u32 = 2;
 /// Maximum number of steps of a run.
 const MOST_STEPS: u32 = u32::MAX >> SOURCE_BITS;
 
@@ -59,6 +62,21 @@ pub fn push_steps(runs: &mut Vec<u32>, len: u32, source: CellSource) {
         }
         _ => runs.push(run_word(len, source)),
     }
+}
+
+/// Appends a change of the frame to the runs of a path: a base that is left out, or else one that is read twice.
+pub fn push_shift(runs: &mut Vec<u32>, is_forward: bool) {
+    runs.push(run_word(if is_forward { LEFT_OUT } else { TWICE }, CellSource::Stop));
+}
+
+/// An element of a path that may change the frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FramedRun {
+    Run(u32, PathOp),
+    /// A base of the query is left out.
+    Forward,
+    /// A base of the query is read twice.
+    Back,
 }
 
 /// The paths of some windows.
@@ -141,22 +159,42 @@ impl Paths {
 
     /// Runs of window `index`, from the end of its path, or `None` if it has none.
     pub fn runs(&self, index: usize) -> Option<impl Iterator<Item = (u32, PathOp)> + '_> {
-        let op = |source| match source {
-            CellSource::Deletion => PathOp::Deletion,
-            CellSource::Insertion => PathOp::Insertion,
-            CellSource::Diagonal | CellSource::Stop => PathOp::Match,
+        self.steps(index).map(|runs| runs.map(move |(len, source)| (len, path_op(source))))
+    }
+
+    /// Like `runs`, for paths that may change the frame.
+    pub fn framed_runs(&self, index: usize) -> Option<impl Iterator<Item = FramedRun> + '_> {
+        let run = |&word: &u32| match (word >> SOURCE_BITS, CellSource::of(low_u16(word))) {
+            (LEFT_OUT, CellSource::Stop) => FramedRun::Forward,
+            (_, CellSource::Stop) => FramedRun::Back,
+            (len, source) => FramedRun::Run(len, path_op(source)),
         };
-        self.steps(index).map(|runs| runs.map(move |(len, source)| (len, op(source))))
+        let words = self.words(index)?;
+        (!words.is_empty()).then(|| words.iter().take_while(|&&word| word != 0).map(run))
+    }
+
+    /// The words of window `index`.
+    fn words(&self, index: usize) -> Option<&[u32]> {
+        let (part, place) = self.places.get(index)?;
+        let words = (**self.parts.get(*part as usize)?).as_ref();
+        words.get(place.start as usize..place.end as usize)
     }
 
     /// Like `runs`, but with the source of each run's steps.
     pub fn steps(&self, index: usize) -> Option<impl Iterator<Item = (u32, CellSource)> + '_> {
-        let (part, place) = self.places.get(index)?;
-        let words = (**self.parts.get(*part as usize)?).as_ref();
-        let words = words.get(place.start as usize..place.end as usize)?;
+        let words = self.words(index)?;
         let run = |&word: &u32| (word >> SOURCE_BITS, CellSource::of(low_u16(word)));
         let is_run = |&(_, source): &(u32, CellSource)| source != CellSource::Stop;
         (!words.is_empty()).then(|| words.iter().map(run).take_while(is_run))
+    }
+}
+
+/// The kind of the steps of a run.
+fn path_op(source: CellSource) -> PathOp {
+    match source {
+        CellSource::Deletion => PathOp::Deletion,
+        CellSource::Insertion => PathOp::Insertion,
+        CellSource::Diagonal | CellSource::Stop => PathOp::Match,
     }
 }
 

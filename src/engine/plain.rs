@@ -4,6 +4,7 @@
 //! window, without a band.
 
 use crate::engine::directions::cell_bits;
+use crate::engine::frames;
 use crate::engine::overlaps;
 use crate::engine::pathfinding::all_paths;
 use crate::engine::recurrence::recurrence;
@@ -60,11 +61,15 @@ impl Engine for Plain {
     }
 
     fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<HitEnd>, EngineError> {
+        let best = if batch.scoring.frameshift.is_some() { frames::best } else { best };
         Ok(pairs.iter().map(|pair| best(batch, pair)).collect())
     }
 
     fn paths(&mut self, batch: &Batch, windows: &[Window]) -> Result<Paths, EngineError> {
-        all_paths(self, batch, windows)
+        match batch.scoring.frameshift {
+            Some(_) => Ok(frames::paths(batch, windows)),
+            None => all_paths(self, batch, windows),
+        }
     }
 }
 

@@ -446,6 +446,7 @@ mod tests {
             target_start: 6,
             target_end: 17,
             cigar: [(4, PathOp::Match), (1, PathOp::Deletion), (6, PathOp::Match)].into_iter().collect(),
+            shifts: Box::default(),
         }
     }
 

@@ -193,8 +193,8 @@ impl Run<'_> {
     ) -> Result<(Vec<QueryResult>, u64)> {
         let strands = self.strands.count() as usize;
         let mates = if self.pairing.is_some() { 2 } else { 1 };
-        // The frames of a query do not follow from one of them.
-        let apart = if self.strands.are_frames() { 1 } else { strands };
+        // The translations of a query do not follow from one of them.
+        let apart = if self.strands.are_translated() { 1 } else { strands };
         let unit = Unit { each: mates * strands, strands: apart, mirrors: self.mirrors() };
         let may_group = self.options.dedup && meets == Meets::All;
         let unanswered = if may_group { self.remembered.unanswered(&queries, unit) } else { None };

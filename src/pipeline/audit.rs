@@ -404,6 +404,7 @@ impl Run<'_> {
             target_start,
             target_end,
             cigar: path.runs,
+            shifts: Box::default(),
         };
         let reverse: Vec<u8>;
         let query = match alignment.strand {

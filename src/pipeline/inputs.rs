@@ -74,7 +74,7 @@ impl OpenInputs {
 /// Strands on which each query is aligned.
 pub fn strands(options: &Options, alphabet: Alphabet) -> Strands {
     match options.translation {
-        Some(_) => options.strands.translated(),
+        Some(_) => options.strands.translated(options.scoring.frameshift.is_some()),
         None if alphabet == Alphabet::Dna => options.strands,
         None => Strands::Plus,
     }

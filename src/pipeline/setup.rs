@@ -308,6 +308,8 @@ pub(super) fn filter(
     let parts = options.part.map_or(1, |part| u64::from(part.of));
     let queries = estimate::query_letters(options).map(|letters| letters / parts);
     match options.filter {
+        // Seeds of one frame do not bound alignments in several.
+        _ if scoring.frameshift.is_some() => None,
         FilterChoice::None => None,
         FilterChoice::Auto => Filter::auto(targets, scoring, strands, scan(), queries),
         FilterChoice::Index => Filter::by_index(targets, scoring, strands),

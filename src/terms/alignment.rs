@@ -1,132 +1,13 @@
 //! Hits, alignments, their paths, and the total order that decides between equal scores.
 
 mod columns;
+mod strands;
 
 pub use columns::{ColumnCounts, ColumnOp, ColumnShown, GAP, PathPiece, PathRun, cigar_text};
+pub use strands::{CODON, MOST_ORIENTATIONS, Strand, Strands};
 
-use crate::terms::casts::to_u32;
 use smallvec::SmallVec;
 use std::cmp::Ordering;
-
-/// Orientation of a query against its target, or of a pattern against its text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Strand {
-    /// As given.
-    Forward,
-    /// Its reverse complement.
-    Reverse,
-    /// Its translation from the first, second or third base.
-    Plus1,
-    Plus2,
-    Plus3,
-    /// The translation of its reverse complement from the first, second or third base.
-    Minus1,
-    Minus2,
-    Minus3,
-}
-
-impl Strand {
-    /// Whether the aligned residues are those of the reverse complement. A translation is aligned as it is.
-    pub fn is_reverse(self) -> bool {
-        self == Strand::Reverse
-    }
-
-    /// The frame of a translation as BLAST numbers it: 1 to 3, or -1 to -3 for the reverse complement.
-    pub fn frame(self) -> Option<i8> {
-        match self {
-            Strand::Forward | Strand::Reverse => None,
-            Strand::Plus1 => Some(1),
-            Strand::Plus2 => Some(2),
-            Strand::Plus3 => Some(3),
-            Strand::Minus1 => Some(-1),
-            Strand::Minus2 => Some(-2),
-            Strand::Minus3 => Some(-3),
-        }
-    }
-}
-
-/// Strands that are searched.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Strands {
-    #[default]
-    Both,
-    /// Queries as given.
-    Plus,
-    /// Only their reverse complements.
-    Minus,
-    /// Translations of queries in the frames of both strands, or of one.
-    AllFrames,
-    PlusFrames,
-    MinusFrames,
-}
-
-/// Maximum number of orientations of a query.
-pub const MOST_ORIENTATIONS: usize = FRAMES.len();
-/// Bases of a codon.
-const CODON: u32 = 3;
-/// All translations of a query.
-const FRAMES: [Strand; 6] =
-    [Strand::Plus1, Strand::Plus2, Strand::Plus3, Strand::Minus1, Strand::Minus2, Strand::Minus3];
-
-impl Strands {
-    /// Both strands, or only plus.
-    pub fn of(is_both: bool) -> Strands {
-        if is_both { Strands::Both } else { Strands::Plus }
-    }
-
-    pub fn only(strand: Strand) -> Strands {
-        match strand {
-            Strand::Reverse => Strands::Minus,
-            _ => Strands::Plus,
-        }
-    }
-
-    /// Orientations of each query, in the order of hits.
-    pub fn orientations(self) -> &'static [Strand] {
-        match self {
-            Strands::Both => &[Strand::Forward, Strand::Reverse],
-            Strands::Plus => &[Strand::Forward],
-            Strands::Minus => &[Strand::Reverse],
-            Strands::AllFrames => &FRAMES,
-            Strands::PlusFrames => &FRAMES[..3],
-            Strands::MinusFrames => &FRAMES[3..],
-        }
-    }
-
-    /// Number of orientations.
-    pub fn count(self) -> u32 {
-        to_u32(self.orientations().len())
-    }
-
-    /// Position of an orientation among those of a query; 0 if there is only one.
-    pub fn position(self, strand: Strand) -> u32 {
-        let place = self.orientations().iter().position(|&own| own == strand);
-        to_u32(place.unwrap_or(0))
-    }
-
-    /// The translations of queries on these strands.
-    pub fn translated(self) -> Strands {
-        match self {
-            Strands::Both | Strands::AllFrames => Strands::AllFrames,
-            Strands::Plus | Strands::PlusFrames => Strands::PlusFrames,
-            Strands::Minus | Strands::MinusFrames => Strands::MinusFrames,
-        }
-    }
-
-    /// Whether queries are translated.
-    pub fn are_frames(self) -> bool {
-        self.orientations()[0].frame().is_some()
-    }
-
-    pub fn has(self, strand: Strand) -> bool {
-        self.orientations().contains(&strand)
-    }
-
-    /// Orientation of the sequence with this number, if the orientations of each query are adjacent.
-    pub fn of_number(self, number: u32) -> Strand {
-        self.orientations()[(number % self.count()) as usize]
-    }
-}
 
 /// The best end of one pair: its score, and the cell in which it ends. Ends are exclusive. A pair without an alignment
 /// has a score of 0 in local mode, and that of [`HitEnd::NONE`] in the other modes.
@@ -205,10 +86,41 @@ pub struct Alignment {
     pub query_end: u32,
     pub target_start: u32,
     pub target_end: u32,
+    /// Of a translated query, in amino acids.
     pub cigar: PathRuns,
+    /// Changes of the frame, in the order of the path.
+    pub shifts: Box<[FrameShift]>,
+}
+
+/// A change of the frame between two codons of a translated query.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FrameShift {
+    /// Aligned residues of the query before it.
+    pub after: u32,
+    /// Whether a base is left out. If not, a base is read twice.
+    pub is_forward: bool,
 }
 
 impl Alignment {
+    /// The frame of its first codon as BLAST numbers it, if the query is translated.
+    pub fn frame(&self) -> Option<i8> {
+        self.strand.frame_from(self.query_start)
+    }
+
+    /// The first base of each aligned codon, in the orientation of the query, if the query is all codons of a strand.
+    pub fn codons(&self) -> impl Iterator<Item = u32> {
+        let (mut next, mut residue, mut shifts) = (self.query_start, 0, self.shifts.iter().peekable());
+        let residues = self.cigar.iter().filter(|&&(_, op)| op != PathOp::Deletion).map(|&(len, _)| len);
+        (0..residues.sum()).map(move |_: u32| {
+            if let Some(shift) = shifts.next_if(|shift| shift.after == residue) {
+                next = if shift.is_forward { next + 1 } else { next - 1 };
+            }
+            residue += 1;
+            next += CODON;
+            next - CODON
+        })
+    }
+
     /// The end bonuses in the score of an alignment of a query of `len` residues.
     pub fn bonus(&self, len: u32, end_bonus: i32) -> i32 {
         let is_match = |run: Option<&(u32, PathOp)>| run.is_some_and(|&(_, op)| op == PathOp::Match);
@@ -250,18 +162,11 @@ impl Alignment {
     /// The interval that it covers of a query of `len` letters, in the query as given. Of a translated query, the letters
     /// are bases.
     pub fn letters_taken(&self, len: u32) -> (u32, u32) {
-        let (start, end) = match self.strand.frame() {
+        let (start, end) = match self.strand.first_base() {
+            Some(first) => (first + CODON * self.query_start, first + CODON * self.query_end),
             None => (self.query_start, self.query_end),
-            Some(frame) => {
-                let before = u32::from(frame.unsigned_abs()) - 1;
-                (before + CODON * self.query_start, before + CODON * self.query_end)
-            }
         };
-        match self.strand.frame() {
-            Some(..0) => (len - end, len - start),
-            None if self.strand.is_reverse() => (len - end, len - start),
-            _ => (start, end),
-        }
+        if self.strand.is_minus() { (len - end, len - start) } else { (start, end) }
     }
 
     /// The residues of a target that it aligns.
@@ -413,7 +318,7 @@ mod tests {
     fn at(target_start: u32, target_end: u32) -> Alignment {
         let query_end = target_end - target_start;
         let (strand, cigar) = (Strand::Forward, smallvec![(query_end, PathOp::Match)]);
-        Alignment { strand, target: 0, score: 1, query_start: 0, query_end, target_start, target_end, cigar }
+        Alignment { strand, target: 0, score: 1, query_start: 0, query_end, target_start, target_end, cigar, shifts: Box::default() }
     }
 
     /// Compares overlaps on a circular target with those of the residues themselves.

@@ -7,7 +7,7 @@ mod codons;
 mod detect;
 
 use crate::terms::casts::const_u8;
-pub use codons::{GeneticCode, protein_codes};
+pub use codons::{GeneticCode, NO_CODON, protein_codes};
 pub use detect::Suggested;
 
 use rayon::prelude::*;

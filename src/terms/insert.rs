@@ -285,6 +285,7 @@ mod tests {
             target_start,
             target_end,
             cigar: smallvec![],
+            shifts: Box::default(),
         }
     }
 

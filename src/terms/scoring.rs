@@ -11,7 +11,7 @@ pub use gaps::{FurtherPieces, GapPiece, Gaps, MOST_PIECES};
 pub use mode::AlignmentMode;
 
 use crate::terms::alphabet::{Alphabet, CODES, SCORED, is_base, is_end, scored_code, without_end};
-use crate::terms::casts::{to_i8, to_i32, to_i64, to_u8};
+use crate::terms::casts::{const_u8, to_i8, to_i32, to_i64, to_u8};
 use crate::terms::error::{Error, Place};
 use std::fmt;
 
@@ -43,6 +43,10 @@ pub struct Scoring {
     pub end_bonus: i32,
     /// Which ends of the sequences are free.
     pub mode: AlignmentMode,
+    /// Cost of a change of the frame inside a translated query: a base that is left out or read twice. `None` if paths stay in
+    /// one frame. At least 1, and only in mode local with gap costs of one piece.
+    #[doc(hidden)]
+    pub frameshift: Option<i32>,
 }
 
 /// How two residues score against each other.
@@ -138,7 +142,7 @@ impl Scoring {
         let mode = AlignmentMode::Local;
         let Gaps { further: further_gaps, .. } =
             Gaps::affine(GapPiece { open: gap_open, extend: gap_extend });
-        Scoring { alphabet, substitution, gap_open, gap_extend, further_gaps, end_bonus: 0, mode }
+        Scoring { alphabet, substitution, gap_open, gap_extend, further_gaps, end_bonus: 0, mode, frameshift: None }
     }
 
     /// The same scoring with a further piece of the gap costs: a gap of length k costs the lower of its cost so far, such as
@@ -360,6 +364,11 @@ impl Scoring {
         bonus + self.residue_potential(q)
     }
 
+    /// Maximum that a target residue can add to a score, at least 0.
+    pub fn most_against(&self, t: u8) -> i32 {
+        (0..const_u8(CODES)).map(|q| self.residue_score(q, t)).fold(0, i32::max)
+    }
+
     fn residue_potential(&self, q: u8) -> i32 {
         match &self.substitution {
             Substitution::Equal { match_, .. } => {
@@ -449,6 +458,9 @@ impl fmt::Display for Scoring {
         write!(f, " {}", self.gaps())?;
         if self.end_bonus > 0 {
             write!(f, " end_bonus={}", self.end_bonus)?;
+        }
+        if let Some(frameshift) = self.frameshift {
+            write!(f, " frameshift={frameshift}")?;
         }
         if self.mode.is_local() { Ok(()) } else { write!(f, " mode={}", self.mode) }
     }

@@ -73,7 +73,7 @@ fn boxes(batch: &Batch, record: u32, least: i32) -> (Vec<Rectangle>, Vec<(u32, u
                         ((row as u32).saturating_sub(NEAR), (row as u32 + len as u32 + NEAR).min(rows));
                     near.push(match strand {
                         Strand::Forward => (number, start, end),
-                        Strand::Reverse => (number, rows - end, rows - start),
+                        _ => (number, rows - end, rows - start),
                     });
                     let score = |i: usize, j: usize| batch.scoring.score(query[i], target[j]);
                     let side = |cells: &mut dyn Iterator<Item = (usize, usize)>| {

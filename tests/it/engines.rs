@@ -150,3 +150,9 @@ fn blocks_under_two_pieces_make_the_whole() {
 fn a_needless_second_piece_changes_nothing() {
     on_each_set(|cpu| crate::suite::two_pieces::needless_pieces_change_nothing(cpu));
 }
+
+#[test]
+fn frameshifts_agree() {
+    on_each_set(|cpu| crate::suite::frames::frames_agree(cpu));
+    on_each_set(|cpu| crate::suite::frames::largest_frames_agree(cpu));
+}

@@ -44,7 +44,7 @@ fn plain_score(query: &str, target: &str, scoring: &Scoring) -> i32 {
 fn rescored(hit: &Hit, query: &str, target: &str, scoring: &Scoring) -> i64 {
     let query = match hit.strand() {
         Strand::Forward => query.as_bytes()[hit.query_range()].to_vec(),
-        Strand::Reverse => swalign::terms::alphabet::reverse_complement(&query.as_bytes()[hit.query_range()]),
+        _ => swalign::terms::alphabet::reverse_complement(&query.as_bytes()[hit.query_range()]),
     };
     let (query, target) = (
         crate::common::codes(scoring.alphabet, &query),

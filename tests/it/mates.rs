@@ -454,7 +454,7 @@ fn the_search_for_supplementary_hits_is_bounded() {
             let len = read.len();
             let as_read = |hit: &Alignment| match hit.strand {
                 Strand::Forward => (hit.query_start as usize, hit.query_end as usize),
-                Strand::Reverse => (len - hit.query_end as usize, len - hit.query_start as usize),
+                _ => (len - hit.query_end as usize, len - hit.query_start as usize),
             };
             let mut left: Vec<&Alignment> = found.supplementary.iter().map(|hit| &hit.alignment).collect();
             let (start, end) = as_read(&found.alignments[0]);
@@ -503,7 +503,7 @@ fn check_split(
 ) -> usize {
     let taken = |hit: &Alignment| match hit.strand {
         Strand::Forward => (hit.query_start as usize, hit.query_end as usize),
-        Strand::Reverse => (read.len() - hit.query_end as usize, read.len() - hit.query_start as usize),
+        _ => (read.len() - hit.query_end as usize, read.len() - hit.query_start as usize),
     };
     let Some(primary) = found.alignments.first() else {
         assert!(found.supplementary.is_empty());

@@ -170,7 +170,7 @@ fn amplicon_row(text: &str, found: &Amplicon) -> String {
     let both = || {
         let (first, second) = match found.strand() {
             Strand::Forward => (forward, reverse),
-            Strand::Reverse => (reverse, forward),
+            _ => (reverse, forward),
         };
         format!("{},{}", first.pattern_name(), second.pattern_name())
     };

@@ -34,12 +34,11 @@ fn coding() -> Folder {
     for number in 0..30 {
         let protein = proteins[number % 12].as_bytes();
         let start = random.below(40);
-        let coded = protein[start..start + 30 + random.below(50)].iter().flat_map(|&residue| {
-            let synonyms: Vec<usize> = (0..64).filter(|&k| AMINO_ACIDS[k] == residue).collect();
-            codons[random.pick(&synonyms)].clone()
-        });
         let mut query = random.sequence(Alphabet::Dna, number % 5);
-        query.extend(coded.collect::<Vec<u8>>());
+        for &residue in &protein[start..start + 30 + random.below(50)] {
+            let synonyms: Vec<usize> = (0..64).filter(|&k| AMINO_ACIDS[k] == residue).collect();
+            query.extend(&codons[random.pick(&synonyms)]);
+        }
         query.extend(random.sequence(Alphabet::Dna, number % 4));
         if number % 3 == 0 {
             query.remove(60);
@@ -194,4 +193,75 @@ fn codes_and_frames_are_shown() {
         folder.line(args).said(2, nouns);
     }
     folder.line("--translate query p.fa p.fa").said(1, &["p.fa, record 1 'p'", "protein", "--translate"]);
+}
+
+/// A gene that lost and gained bases has one hit on its protein, where single frames have pieces.
+#[test]
+fn frameshifts_join_the_pieces_of_a_gene() {
+    let folder = coding_with_shifts();
+    let limits = "--all --evalue 0.001";
+    let columns = "--columns qseqid,sseqid,score,qstart,qend,sstart,send,cigar,qframe,frameshifts,btop,length";
+    let of = |more: &str| rows(folder.line(&format!("-q --translate query {more} {limits} {columns} dna.fa p.fa")).text());
+    let (joined, pieces) = (of("--frameshift 15"), of(""));
+    for number in 0..10 {
+        let (query, target) = (format!("q{number}"), format!("p{number}"));
+        let hits = |rows: &[Vec<String>]| -> Vec<Vec<String>> {
+            rows.iter().filter(|row| row[0] == query && row[1] == target).cloned().collect()
+        };
+        let (whole, parts) = (hits(&joined), hits(&pieces));
+        let [first, last] = [5, 6].map(|place| whole[0][place].parse::<u32>().unwrap());
+        assert!(first <= 5 && last >= 116, "{whole:?}");
+        assert!(parts.len() > 1 || number % 3 == 0, "{parts:?}");
+        let best = parts.iter().map(|row| row[2].parse::<i32>().unwrap()).max().unwrap();
+        assert!(whole[0][2].parse::<i32>().unwrap() >= best, "{whole:?} {parts:?}");
+        let signs = whole[0][7].matches(['\\', '/']).count();
+        assert_eq!(whole[0][9], signs.to_string());
+        assert_eq!(whole[0][10].matches("\\-").count() + whole[0][10].matches("/-").count(), signs);
+        assert!(signs > 0 || number % 3 == 0, "{whole:?}");
+    }
+    for format in ["tab", "json", "text"] {
+        let common = format!("-q --translate query --frameshift 15 --format {format}");
+        let expected = folder.line(&format!("{common} --device cpu dna.fa p.fa")).done();
+        for more in ["--device plain", "--batch 1 -t 1", "--no-dedup --batch 7"] {
+            assert!(folder.line(&format!("{common} {more} dna.fa p.fa")).done() == expected, "{format} {more}");
+        }
+    }
+    let text = folder.line("-q --translate query --frameshift 15 --format text dna.fa p.fa");
+    assert!(text.text().contains('\\') && text.text().contains('/'), "{}", text.text());
+    for (args, nouns) in [
+        ("--frameshift 15 dna.fa p.fa", &["--frameshift", "--translate"][..]),
+        ("--translate query --frameshift 0 dna.fa p.fa", &["--frameshift", "15"]),
+        ("--translate query --frameshift 15 --mode glocal dna.fa p.fa", &["--frameshift", "--mode"]),
+        ("--translate query --frameshift 15 --gap-open 11,20 --gap-extend 2,1 dna.fa p.fa", &["--frameshift", "--gap-open"]),
+        ("--translate query --frameshift 15 --filter index dna.fa p.fa", &["--frameshift", "--filter"]),
+    ] {
+        folder.line(args).said(2, nouns);
+    }
+}
+
+/// Ten proteins, and DNA that codes for each on either strand, with a base lost and another one added in most of them.
+fn coding_with_shifts() -> Folder {
+    let mut random = Random::new(5);
+    let (mut dna, mut proteins) = (String::new(), String::new());
+    for number in 0..10 {
+        let protein = random.text(Alphabet::Protein, 120);
+        let mut gene: Vec<u8> = Vec::new();
+        for residue in protein.bytes() {
+            let codon = AMINO_ACIDS.iter().position(|&known| known == residue).unwrap();
+            gene.extend([codon / 16, codon / 4 % 4, codon % 4].map(|base| b"TCAG"[base]));
+        }
+        if number % 3 > 0 {
+            gene.remove(100);
+            gene.insert(220, b'A');
+        }
+        let mut query = random.sequence(Alphabet::Dna, 10 + number);
+        query.extend(gene);
+        query.extend(random.sequence(Alphabet::Dna, 7));
+        if number % 2 == 1 {
+            query = complemented(&query);
+        }
+        dna += &format!(">q{number}\n{}\n", query.escape_ascii());
+        proteins += &format!(">p{number}\n{protein}\n");
+    }
+    folder(&[("dna.fa", dna.as_bytes()), ("p.fa", proteins.as_bytes())])
 }

@@ -9,6 +9,7 @@ pub mod bands;
 pub mod blocks;
 pub mod crowd;
 pub mod database;
+pub mod frames;
 pub mod inputs;
 pub mod lanes;
 pub mod modes;

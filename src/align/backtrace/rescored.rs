@@ -1,7 +1,8 @@
 //! From the runs of a path to its alignment, whose score is recomputed.
 
 use super::WantedPath;
-use crate::terms::alignment::{Alignment, PathOp, PathRuns, push_run};
+use crate::engine::FramedRun;
+use crate::terms::alignment::{Alignment, CODON, FrameShift, PathOp, PathRuns, push_run};
 use crate::terms::batch::Batch;
 use crate::terms::casts::to_u32;
 use crate::terms::error::EngineError;
@@ -53,6 +54,68 @@ pub fn rescored(
         target_start: to_u32(col),
         target_end: window.target_end,
         cigar,
+        shifts: Box::default(),
+    })
+}
+
+/// Like [`rescored`], for a path that may change the frame at this cost.
+pub fn rescored_in_frames(
+    runs: impl Iterator<Item = FramedRun>,
+    batch: &Batch,
+    (wanted, cost): (&WantedPath, i32),
+) -> Result<Alignment, EngineError> {
+    let window = &wanted.window;
+    let (query, target) = (batch.query(window.query), batch.target(window.target));
+    let outside = || EngineError::Wrong("a path leaves its window".to_string());
+    let (mut row, mut col) = (window.query_end, window.target_end);
+    // Residues of the query behind each change of the frame.
+    let (mut residues, mut shifts) = (0, Vec::new());
+    let (mut score, mut cigar) = (0, PathRuns::new());
+    for run in runs {
+        let (len, op) = match run {
+            FramedRun::Run(len, op) => (len, op),
+            FramedRun::Forward | FramedRun::Back => {
+                let is_forward = run == FramedRun::Forward;
+                row = if is_forward { row.checked_sub(1).ok_or_else(outside)? } else { row + 1 };
+                shifts.push(FrameShift { after: residues, is_forward });
+                score -= i64::from(cost);
+                continue;
+            }
+        };
+        for _ in 0..len {
+            let codon = row.checked_sub(1).and_then(|last| query.get(last as usize)).ok_or_else(outside)?;
+            if op != PathOp::Deletion {
+                row = row.checked_sub(CODON).ok_or_else(outside)?;
+                residues += 1;
+            }
+            if op != PathOp::Insertion {
+                col = col.checked_sub(1).filter(|&col| col >= window.start).ok_or_else(outside)?;
+            }
+            if op == PathOp::Match {
+                score += i64::from(batch.scoring.score(*codon, target[col as usize]));
+            }
+        }
+        if op != PathOp::Match {
+            score -= batch.scoring.gap_cost(len as usize);
+        }
+        push_run(&mut cigar, len, op);
+    }
+    if score != i64::from(wanted.score) {
+        let problem = format!("a path of score {score} was found for a hit of score {}", wanted.score);
+        return Err(EngineError::Wrong(problem));
+    }
+    cigar.reverse();
+    let before = |shift: FrameShift| FrameShift { after: residues - shift.after, ..shift };
+    Ok(Alignment {
+        strand: wanted.strand,
+        target: window.target,
+        score: wanted.score,
+        query_start: row,
+        query_end: window.query_end,
+        target_start: col,
+        target_end: window.target_end,
+        cigar,
+        shifts: shifts.into_iter().rev().map(before).collect(),
     })
 }
 

@@ -155,6 +155,7 @@ impl Region {
             target_start: 0,
             target_end: 0,
             cigar: Default::default(),
+            shifts: Box::default(),
         }
     }
 

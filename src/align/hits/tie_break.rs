@@ -93,6 +93,7 @@ mod tests {
             target_start: 0,
             target_end: 9,
             cigar,
+            shifts: Box::default(),
         }
     }
 

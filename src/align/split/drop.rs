@@ -130,6 +130,7 @@ mod tests {
             target_start: 5,
             target_end: 5 + span(PathOp::Insertion),
             cigar: cigar.iter().copied().collect(),
+            shifts: Box::default(),
         }
     }
 

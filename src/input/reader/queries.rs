@@ -232,12 +232,10 @@ impl QueryRules {
             return Err(self.refuse(&raw, letters, at));
         }
         for strand in self.strands.orientations() {
-            match (strand.frame(), self.read.translation) {
-                (Some(frame), Some(code)) => {
-                    piece.codes.push(protein_codes(&code.translate(&piece.code, frame)));
-                }
-                _ if strand.is_reverse() => piece.codes.push(reverse_complement_codes(&piece.code)),
-                _ => piece.codes.push(piece.code.iter().copied()),
+            match self.read.translation {
+                Some(code) => piece.codes.push(protein_codes(&code.translate(&piece.code, *strand))),
+                None if strand.is_reverse() => piece.codes.push(reverse_complement_codes(&piece.code)),
+                None => piece.codes.push(piece.code.iter().copied()),
             }
         }
         record.normalise(alphabet);

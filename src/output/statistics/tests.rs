@@ -34,6 +34,7 @@ fn found(strand: Strand, [query, target]: [(u32, u32); 2], cigar: PathRuns, is_f
         target_start: target.0,
         target_end: target.1,
         cigar,
+        shifts: Box::default(),
     };
     let mated = Some(Mated { is_first, insert: Some(18) });
     QueryResult {

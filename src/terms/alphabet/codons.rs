@@ -1,6 +1,13 @@
 //! Genetic codes, and the translation of DNA to proteins.
 
-use super::{Alphabet, DNA, reverse_complement_codes};
+use super::{Alphabet, CODES, DNA, reverse_complement_codes};
+use crate::terms::alignment::Strand;
+use crate::terms::casts::{const_u8, to_usize};
+
+/// In place of the residue of a codon, at bases that end none.
+pub const NO_CODON: u8 = b'-';
+/// A code that no residue has. It scores lowest against all codes.
+const NO_RESIDUE: u8 = const_u8(CODES) - 1;
 
 /// Bases in the order of NCBI's tables.
 const ORDER: [u8; 4] = *b"TCAG";
@@ -86,20 +93,24 @@ impl GeneticCode {
         if residues.all(|codon| residue(codon) == first) { first } else { b'X' }
     }
 
-    /// The protein of a frame of DNA codes: 1 to 3 from the first, second or third base, and -1 to -3 for the reverse
-    /// complement. An incomplete last codon is left out.
-    pub fn translate(&self, codes: &[u8], frame: i8) -> Vec<u8> {
-        let reversed: Vec<u8>;
-        let strand = match frame {
-            ..=0 => {
-                reversed = reverse_complement_codes(codes).collect();
-                &reversed[..]
-            }
-            1.. => codes,
-        };
-        let rest = strand.get(usize::from(frame.unsigned_abs().max(1)) - 1..).unwrap_or_default();
+    /// A translation of DNA codes: the residues of one frame without an incomplete last codon, or [`NO_CODON`] twice and
+    /// the residues of all codons.
+    pub fn translate(&self, codes: &[u8], strand: Strand) -> Vec<u8> {
         let letter = |code: u8| DNA.get(usize::from(code)).copied().unwrap_or(b'N');
-        rest.as_chunks::<3>().0.iter().map(|codon| self.residue(codon.map(letter))).collect()
+        let letters: Vec<u8> = match strand.is_minus() {
+            true => reverse_complement_codes(codes).map(letter).collect(),
+            false => codes.iter().copied().map(letter).collect(),
+        };
+        match strand.first_base() {
+            Some(first) => {
+                let rest = letters.get(to_usize(first)..).unwrap_or_default();
+                rest.as_chunks::<3>().0.iter().map(|&codon| self.residue(codon)).collect()
+            }
+            None => {
+                let before = std::iter::repeat_n(NO_CODON, letters.len().min(2));
+                before.chain(letters.array_windows::<3>().map(|&codon| self.residue(codon))).collect()
+            }
+        }
     }
 }
 
@@ -136,21 +147,22 @@ fn bases(letter: u8) -> &'static [u8] {
 
 /// The codes of a protein. Its residues are those of a translation.
 pub fn protein_codes(protein: &[u8]) -> impl Iterator<Item = u8> + '_ {
-    protein.iter().map(|&residue| Alphabet::Protein.code(residue).unwrap_or_default())
+    protein.iter().map(|&residue| Alphabet::Protein.code(residue).unwrap_or(NO_RESIDUE))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::terms::alignment::Strands;
 
-    fn frame_of(number: u8, letters: &str, frame: i8) -> String {
+    fn frame_of(number: u8, letters: &str, strand: Strand) -> String {
         let mut codes = Vec::new();
         Alphabet::Dna.encode(letters.as_bytes(), &mut codes).unwrap();
-        String::from_utf8(GeneticCode::numbered(number).unwrap().translate(&codes, frame)).unwrap()
+        String::from_utf8(GeneticCode::numbered(number).unwrap().translate(&codes, strand)).unwrap()
     }
 
     fn translated(number: u8, letters: &str) -> String {
-        frame_of(number, letters, 1)
+        frame_of(number, letters, Strand::Plus1)
     }
 
     #[test]
@@ -168,10 +180,15 @@ mod tests {
     #[test]
     fn frames_begin_at_three_bases_of_each_strand() {
         let dna = "ATGGCCTGA";
-        let frames = [1, 2, 3, -1, -2, -3].map(|frame| frame_of(1, dna, frame));
+        let of = |strands: Strands, dna: &str| -> Vec<String> {
+            strands.orientations().iter().map(|&strand| frame_of(1, dna, strand)).collect()
+        };
         // The reverse complement is TCAGGCCAT.
-        assert_eq!(frames, ["MA*", "WP", "GL", "SGH", "QA", "RP"]);
-        assert_eq!(frame_of(1, "A", 3), "");
+        assert_eq!(of(Strands::AllFrames, dna), ["MA*", "WP", "GL", "SGH", "QA", "RP"]);
+        assert_eq!(of(Strands::AllCodons, dna), ["--MWGAPL*", "--SQRGAPH"]);
+        assert_eq!(of(Strands::PlusFrames, "A"), ["", "", ""]);
+        assert_eq!(of(Strands::AllCodons, "A"), ["-", "-"]);
+        assert_eq!(protein_codes(b"-A").collect::<Vec<_>>(), [31, 0]);
     }
 
     #[test]

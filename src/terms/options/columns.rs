@@ -29,6 +29,7 @@ pub enum Column {
     Gaps,
     Ppos,
     Qframe,
+    Frameshifts,
     Sframe,
     Btop,
     Stitle,
@@ -48,7 +49,7 @@ pub enum Column {
 }
 
 /// All columns, with their names, BLAST's longer names (`-outfmt 7`) or the same names again, and descriptions.
-const ALL: [(Column, &str, &str, &str); 42] = [
+const ALL: [(Column, &str, &str, &str); 43] = [
     (Column::Qseqid, "qseqid", "query id", "the query's name"),
     (Column::Qaccver, "qaccver", "query acc.ver", "the same, as BLAST's standard columns have it"),
     (Column::Qacc, "qacc", "query acc.", "the same"),
@@ -80,6 +81,7 @@ const ALL: [(Column, &str, &str, &str); 42] = [
     (Column::Gaps, "gaps", "gaps", "columns with a gap"),
     (Column::Ppos, "ppos", "% positives", "positive columns in percent"),
     (Column::Qframe, "qframe", "query frame", "1, or -1 for the query's reverse complement"),
+    (Column::Frameshifts, "frameshifts", "frameshifts", "number of changes of the frame (--frameshift)"),
     (Column::Sframe, "sframe", "sbjct frame", "1, or -1 where BLAST has the target's reverse complement"),
     (Column::Btop, "btop", "BTOP", "BLAST's trace-back operations"),
     (Column::Stitle, "stitle", "subject title", "the target's header line"),
@@ -171,6 +173,7 @@ impl Column {
             | Column::Gaps
             | Column::Ppos
             | Column::Btop
+            | Column::Frameshifts
             | Column::Qcovs
             | Column::Qcovhsp
             | Column::Cigar

@@ -29,6 +29,8 @@ pub struct ScoringChoice {
     /// Name of a built-in matrix or path of a matrix file.
     pub matrix: Option<String>,
     pub mode: AlignmentMode,
+    /// Cost of a change of the frame of a translated query.
+    pub frameshift: Option<i32>,
 }
 
 /// A cost for each piece of the gap costs.
@@ -248,7 +250,7 @@ impl ScoringChoice {
             )));
         }
         gaps.check().map_err(Error::Usage)?;
-        Ok(scoring.with_gaps(gaps))
+        Ok(Scoring { frameshift: self.frameshift, ..scoring.with_gaps(gaps) })
     }
 
     /// Whether an option is given that only scorings without a matrix have.

@@ -46,7 +46,7 @@ fn oriented(random: &mut Random, lengths: &[usize], strands: Strands) -> Vec<Vec
         let pattern = SearchPattern::new("p".to_string(), &letters).expect("IUPAC codes");
         let of_strand = |strand: &Strand| match strand {
             Strand::Forward => pattern.classes(),
-            Strand::Reverse => pattern.reverse_classes(),
+            _ => pattern.reverse_classes(),
         };
         strands.orientations().iter().map(of_strand).collect::<Vec<_>>()
     };

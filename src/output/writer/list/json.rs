@@ -1,6 +1,6 @@
 //! A query and its hits as one line of JSON. docs/hits.schema.json has the schema.
 
-use super::shown::{QueryTold, ShownHit};
+use super::shown::{QueryTold, ShownHit, ShownShift};
 use crate::terms::json::{array, object, or_null, quoted};
 
 /// Appends the line of a query.
@@ -19,7 +19,7 @@ pub fn push(out: &mut Vec<u8>, query: &QueryTold, hits: &[ShownHit]) {
 fn of_hit(query: &QueryTold, hit: &ShownHit) -> String {
     let (kinds, counts) = (&hit.kinds, &hit.kinds.counts);
     let aligned = |letters: Vec<u8>| quoted(&String::from_utf8_lossy(&letters));
-    let frame = hit.strand.frame().map(|frame| ("frame", frame.to_string()));
+    let frame = hit.frame.map(|frame| ("frame", frame.to_string()));
     let fields = [
         ("target", quoted(hit.name)),
         ("title", quoted(hit.title)),
@@ -44,5 +44,7 @@ fn of_hit(query: &QueryTold, hit: &ShownHit) -> String {
         ("query_aligned", aligned(hit.columns.iter().map(|column| column.query).collect())),
         ("target_aligned", aligned(hit.columns.iter().map(|column| column.target).collect())),
     ];
-    object(fields.into_iter().chain(frame))
+    let shift = |shift: &ShownShift| array([shift.before.to_string(), if shift.is_forward { "1" } else { "-1" }.to_string()]);
+    let shifts = hit.strand.is_codons().then(|| ("frameshifts", array(hit.shifts.iter().map(shift))));
+    object(fields.into_iter().chain(frame).chain(shifts))
 }

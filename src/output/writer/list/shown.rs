@@ -4,10 +4,11 @@ use crate::align::complexity::low_complexity;
 use crate::align::identity::{ColumnKinds, Identity, is_equal};
 use crate::input::reader::FileRecord;
 use crate::output::writer::targets::HitTarget;
-use crate::terms::alignment::{Alignment, ColumnOp, ColumnShown, Strand, cigar_text};
+use crate::terms::alignment::{Alignment, CODON, ColumnOp, ColumnShown, FrameShift, GAP, Strand, cigar_text};
 use crate::terms::alphabet::{Alphabet, GeneticCode, reverse_complement};
 use crate::terms::casts::to_u32;
 use crate::terms::scoring::Scoring;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -43,6 +44,10 @@ pub struct ShownHit<'a> {
     pub title: &'a str,
     pub target_len: usize,
     pub strand: Strand,
+    /// The frame of the first codon of a translated query, as BLAST numbers it.
+    pub frame: Option<i8>,
+    /// Changes of the frame, in the order of the columns.
+    pub shifts: Vec<ShownShift>,
     pub alphabet: Alphabet,
     pub score: i32,
     /// 0-based and half-open; in the query as it was read, and in the forward target.
@@ -57,6 +62,24 @@ pub struct ShownHit<'a> {
     /// Number of masked query residues in the hit; `None` if masking is off.
     pub masked: Option<u32>,
     pub columns: Vec<ColumnShown>,
+}
+
+/// Signs of a base of the query that is left out, and of one that is read twice, in DIAMOND's formats.
+pub const SHIFT_SIGNS: [u8; 2] = [b'\\', b'/'];
+
+/// A change of the frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ShownShift {
+    /// Columns of the hit before it.
+    pub before: usize,
+    /// Whether a base of the query is left out. If not, a base is read twice.
+    pub is_forward: bool,
+}
+
+impl ShownShift {
+    pub fn sign(self) -> u8 {
+        SHIFT_SIGNS[usize::from(!self.is_forward)]
+    }
 }
 
 impl QueryTold<'_> {
@@ -101,13 +124,13 @@ impl<'a> QueryShown<'a> {
     /// Residues and codes in this orientation.
     fn oriented(&mut self, strand: Strand) -> &(Vec<u8>, Vec<u8>) {
         let (forward, alphabet) = (&self.forward, self.alphabet);
-        let translation = strand.frame().zip(self.translation);
-        if translation.is_none() && !strand.is_reverse() {
+        if self.translation.is_none() && !strand.is_reverse() {
             return forward;
         }
+        let translation = self.translation;
         self.others.entry(strand).or_insert_with(|| {
             let letters = match translation {
-                Some((frame, code)) => code.translate(&forward.1, frame),
+                Some(code) => code.translate(&forward.1, strand),
                 None => reverse_complement(&forward.0),
             };
             let codes = codes(&letters, alphabet);
@@ -131,6 +154,20 @@ impl<'a> ShownHit<'a> {
     ) -> ShownHit<'a> {
         let taken = alignment.letters_taken(to_u32(query.told.len));
         let (letters, codes) = query.oriented(alignment.strand);
+        let (frame, of_codons) = (alignment.frame(), alignment.strand.is_codons());
+        // Of all codons, the residues of those that are aligned.
+        let (aligned, chosen);
+        let (alignment, letters, codes) = match of_codons {
+            true => {
+                let of_codon = |residues: &[u8]| -> Vec<u8> {
+                    alignment.codons().map(|first| residues[(first + CODON - 1) as usize]).collect()
+                };
+                chosen = [of_codon(letters), of_codon(codes)];
+                aligned = Alignment { query_start: 0, query_end: to_u32(chosen[0].len()), ..alignment.clone() };
+                (&aligned, &chosen[0], &chosen[1])
+            }
+            false => (alignment, letters, codes),
+        };
         let kinds = ColumnKinds::count(scoring, codes, target.aligned, alignment);
         let mut columns = Vec::with_capacity(alignment.span() as usize);
         let equal = |q, t| is_equal(scoring, q, t);
@@ -145,11 +182,20 @@ impl<'a> ShownHit<'a> {
             columns.reverse();
             columns.iter_mut().for_each(ColumnShown::complement);
         }
+        let is_query = |(_, column): &(usize, &ColumnShown)| column.op != ColumnOp::Deletion;
+        let mut residues = columns.iter().enumerate().filter(is_query).map(|(place, _)| place).enumerate();
+        let shown = |shift: &FrameShift| {
+            let place = residues.find(|&(residue, _)| residue >= shift.after as usize);
+            ShownShift { before: place.map_or(columns.len(), |(_, place)| place), is_forward: shift.is_forward }
+        };
+        let shifts = alignment.shifts.iter().map(shown).collect();
         ShownHit {
             name: target.name,
             title: target.title,
             target_len: target.len as usize,
             strand: alignment.strand,
+            frame,
+            shifts,
             alphabet: scoring.alphabet,
             score: alignment.score,
             query: taken,
@@ -169,7 +215,29 @@ impl<'a> ShownHit<'a> {
         if self.strand.is_reverse() {
             ops.reverse();
         }
-        cigar_text(ops.chunk_by(|a, b| a == b).map(|run| (to_u32(run.len()), run[0])))
+        let text = |ops: &[ColumnOp]| cigar_text(ops.chunk_by(|a, b| a == b).map(|run| (to_u32(run.len()), run[0])));
+        let mut cigar = String::new();
+        let mut begin = 0;
+        for shift in &self.shifts {
+            cigar += &text(&ops[begin..shift.before]);
+            cigar.push('1');
+            cigar.push(char::from(shift.sign()));
+            begin = shift.before;
+        }
+        cigar + &text(&ops[begin..])
+    }
+
+    /// The columns, with one for each change of the frame: its sign next to a gap.
+    pub fn columns_and_shifts(&self) -> Cow<'_, [ColumnShown]> {
+        if self.shifts.is_empty() {
+            return Cow::Borrowed(&self.columns);
+        }
+        let mut columns = self.columns.clone();
+        for shift in self.shifts.iter().rev() {
+            let sign = ColumnShown { op: ColumnOp::Insertion, query: shift.sign(), target: GAP, is_positive: false };
+            columns.insert(shift.before, sign);
+        }
+        Cow::Owned(columns)
     }
 
     /// Percentage of the query in this hit.
@@ -180,7 +248,7 @@ impl<'a> ShownHit<'a> {
     /// 1-based positions of the first and last aligned letter of the query, in the direction of the alignment: descending for
     /// a translation of the reverse complement.
     pub fn query_ends(&self) -> (u32, u32) {
-        match self.strand.frame() {
+        match self.frame {
             Some(..0) => (self.query.1, self.query.0 + 1),
             _ => (self.query.0 + 1, self.query.1),
         }
@@ -188,7 +256,7 @@ impl<'a> ShownHit<'a> {
 
     /// Whether the alignment is on the reverse strand of one of the two.
     pub fn is_minus(&self) -> bool {
-        self.strand.is_reverse() || self.strand.frame().is_some_and(|frame| frame < 0)
+        self.strand.is_minus()
     }
 
     /// 1-based positions of the first and last aligned target residue in the direction of the query.

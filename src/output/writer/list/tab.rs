@@ -88,9 +88,10 @@ fn push_column(out: &mut Vec<u8>, column: Column, query: &QueryTold, hit: &Shown
             put(out, format_args!("{share:.2}"));
         }
         // BLAST shows the target's reverse complement beside the query. For proteins it has no frames.
-        Column::Qframe => put(out, hit.strand.frame().map_or(frame(hit, false), i32::from)),
+        Column::Qframe => put(out, hit.frame.map_or(frame(hit, false), i32::from)),
+        Column::Frameshifts => put(out, hit.shifts.len()),
         Column::Sframe => put(out, frame(hit, is_reverse)),
-        Column::Btop => push_btop(out, &hit.columns),
+        Column::Btop => push_btop(out, &hit.columns_and_shifts()),
         Column::Sstrand => put(
             out,
             match (hit.alphabet, is_reverse) {

@@ -1,7 +1,7 @@
 //! Readable alignments: blocks of three lines, as wide as the terminal.
 
 use super::numbers::{bits_text, evalue_text};
-use super::shown::{QueryShown, QueryTold, ShownHit};
+use super::shown::{QueryShown, QueryTold, SHIFT_SIGNS, ShownHit};
 use crate::align::identity::Identity;
 use crate::input::reader::FileRecord;
 use crate::output::writer::targets::HitTarget;
@@ -65,7 +65,7 @@ fn push_hit(text: &mut String, page: &PageOptions, query: &QueryTold, hit: &Show
     let significance = hit.significance.map_or(String::new(), |(bits, evalue)| {
         format!(" ({} bits), E-value {}", bits_text(bits), evalue_text(evalue))
     });
-    let strand = match (hit.alphabet, hit.strand.frame()) {
+    let strand = match (hit.alphabet, hit.frame) {
         (Alphabet::Protein, None) => String::new(),
         (Alphabet::Protein, Some(frame)) => format!(", frame {frame:+}"),
         (Alphabet::Dna, _) => format!(", strand {}", if hit.is_minus() { '-' } else { '+' }),
@@ -91,13 +91,13 @@ fn push_hit(text: &mut String, page: &PageOptions, query: &QueryTold, hit: &Show
 /// Appends the columns of a hit in blocks.
 fn push_columns(text: &mut String, page: &PageOptions, hit: &ShownHit) {
     let ((query_first, query_last), (first, last)) = (hit.query_ends(), hit.target_ends());
-    let is_translated = hit.strand.frame().is_some();
+    let (is_translated, columns) = (hit.strand.is_translated(), hit.columns_and_shifts());
     let blocks = AlignmentBlocks {
         labels: ["Query ", "Target"],
         alphabet: hit.alphabet,
         query: (query_first.into(), query_last.into()),
         target: (first.into(), last.into()),
-        columns: &hit.columns,
+        columns: &columns,
         descends: [is_translated && hit.is_minus(), hit.strand.is_reverse()],
         query_step: if is_translated { 3 } else { 1 },
     };
@@ -111,7 +111,7 @@ pub fn drawn(
     (alignment, target): (&Alignment, HitTarget),
     (page, most): (&PageOptions, usize),
 ) -> String {
-    let mut read = QueryShown::new(read, None, scoring.alphabet);
+    let mut read = QueryShown::new(read, None, scoring.alphabet, None);
     let mut hit = ShownHit::new(scoring, &mut read, alignment, target);
     hit.columns.truncate(most);
     let mut text = String::new();
@@ -178,9 +178,12 @@ impl BlockSide {
         block: &[ColumnShown],
         letter: impl Fn(&ColumnShown) -> u8,
     ) {
-        let taken = block.iter().filter(|column| letter(column) != GAP).count() as u64;
+        let count = |of: &[u8]| block.iter().filter(|column| of.contains(&letter(column))).count() as u64;
+        let [left_out, twice] = SHIFT_SIGNS.map(|sign| count(&[sign]));
+        let taken = block.len() as u64 - count(&[GAP]) - left_out - twice;
+        let letters = taken * self.step + left_out;
         let step = |number: u64, by: u64| if self.descends { number.saturating_sub(by) } else { number + by };
-        let next = step(self.next, taken * self.step);
+        let next = step(self.next, letters.saturating_sub(twice));
         let first = if taken > 0 { self.next } else { self.before() };
         let shown = shown_letters(page, block, letter);
         self.next = next;

@@ -10,7 +10,7 @@ use crate::output::writer::panel::{PanelMaker, PanelTotals};
 use crate::output::writer::tags::Residues;
 use crate::output::writer::targets::{HitTargets, StoredTargets, TargetLabel};
 use crate::output::writer::{Maker, RecordMaker, ReferenceSizes, Writer};
-use crate::terms::alignment::{Alignment, InPart, PathOp, PathRuns, Strand, Tier};
+use crate::terms::alignment::{Alignment, CODON, FrameShift, InPart, PathOp, PathRuns, Strand, Tier};
 use crate::terms::alphabet::{Alphabet, GeneticCode};
 use crate::terms::insert::{InsertSize, Orientation, PairScoring};
 use crate::terms::options::{
@@ -65,7 +65,8 @@ stored_struct!(InsertSize { orientation, mean, deviation });
 stored_enum!(Orientation { 0 Fr, 1 Rf, 2 Ff });
 stored_struct!(PairScoring { insert, match_ });
 
-stored_struct!(Scoring { alphabet, substitution, gap_open, gap_extend, further_gaps, end_bonus, mode });
+stored_struct!(Scoring { alphabet, substitution, gap_open, gap_extend, further_gaps, end_bonus, mode, frameshift });
+stored_struct!(FrameShift { after, is_forward });
 stored_enum!(Alphabet { 0 Dna, 1 Protein });
 stored_enum!(AlignmentMode { 0 Local, 1 Glocal, 2 Global, 3 Overlap });
 stored_struct!(GapPiece { open, extend });
@@ -98,6 +99,8 @@ stored_enum!(Strand {
     5 Minus1,
     6 Minus2,
     7 Minus3,
+    8 PlusCodons,
+    9 MinusCodons,
 });
 stored_enum!(PathOp { 0 Match, 1 Insertion, 2 Deletion });
 stored_enum!(InPart { 0 Hit { beside: beside }, 1 Rescued });
@@ -164,6 +167,7 @@ impl Stored for Alignment {
             target_start,
             target_end: _,
             cigar,
+            shifts,
         } = self;
         strand.put(out);
         target.put(out);
@@ -171,17 +175,24 @@ impl Stored for Alignment {
         query_start.put(out);
         target_start.put(out);
         cigar.put(out);
+        put_list(shifts, out);
     }
 
     fn take(bytes: &mut &[u8]) -> Option<Alignment> {
         let (strand, target, score) = (Strand::take(bytes)?, u32::take(bytes)?, i32::take(bytes)?);
         let (query_start, target_start) = (u32::take(bytes)?, u32::take(bytes)?);
         let cigar = PathRuns::take(bytes)?;
+        let shifts: Box<[FrameShift]> = Vec::take(bytes)?.into();
         let (mut query_end, mut target_end) = (query_start, target_start);
+        let step = if strand.is_codons() { CODON } else { 1 };
         for &(len, op) in &cigar {
             let (rows, columns) = op.consumed(len);
+            let rows = rows.checked_mul(step)?;
             (query_end, target_end) = (query_end.checked_add(rows)?, target_end.checked_add(columns)?);
         }
-        Some(Alignment { strand, target, score, query_start, query_end, target_start, target_end, cigar })
+        for shift in &shifts {
+            query_end = query_end.checked_add_signed(if shift.is_forward { 1 } else { -1 })?;
+        }
+        Some(Alignment { strand, target, score, query_start, query_end, target_start, target_end, cigar, shifts })
     }
 }

@@ -1,0 +1,221 @@
+//! Scores of the three-frame recurrence ([`crate::engine::frames`]): targets in the lanes of vectors, against one query.
+
+use super::Cpu;
+use super::lanes::{MatrixRows, Nothing, rows_of_tables, side_by_side};
+use super::simd::{InstructionSet, Kernel, MatrixRow, Simd, Stripes, Vectors};
+use crate::engine::frames::{self, STEP};
+use crate::terms::alignment::HitEnd;
+use crate::terms::alphabet::CODES;
+use crate::terms::batch::{Batch, Pair};
+use crate::terms::casts::{to_i32, to_u32};
+use crate::terms::scoring::Scoring;
+use bytemuck::cast_slice;
+use rayon::prelude::*;
+use std::cmp::Reverse;
+use std::slice::from_ref;
+
+/// A lane.
+type Word = i16;
+/// Rows that are swept over all columns before the next rows, so that their cells stay in a cache.
+const ROWS: usize = 1 << 10;
+/// The highest penalty in a lane: a sum of two of them does not overflow.
+const MOST_PENALTY: i32 = 1 << 13;
+
+/// What all groups of a call share.
+struct FrameScoring {
+    tables: MatrixRows,
+    /// Codes from this one on have no table of their own.
+    letters: usize,
+    first: Word,
+    extend: Word,
+    shift: Word,
+    /// Scores up to this one are exact.
+    most: i32,
+}
+
+impl FrameScoring {
+    /// Returns `None` if a score or a penalty is too large for a lane.
+    fn new(scoring: &Scoring) -> Option<FrameScoring> {
+        let fits = scoring.lowest() >= i8::MIN.into() && scoring.max_step() <= i8::MAX.into();
+        let penalty = |cost: i32| Word::try_from(cost).ok().filter(|_| cost <= MOST_PENALTY);
+        let gap = scoring.gaps().first;
+        fits.then_some(FrameScoring {
+            tables: scoring.table(),
+            letters: rows_of_tables(scoring),
+            first: penalty(gap.first())?,
+            extend: penalty(gap.extend)?,
+            shift: penalty(scoring.frameshift?)?,
+            most: i32::from(Word::MAX) - scoring.max_step(),
+        })
+    }
+}
+
+/// One query against some targets, at most one for each lane. The result has a hit for each target, or `None` if the lane is
+/// too narrow.
+struct FrameGroup<'a> {
+    scoring: &'a FrameScoring,
+    query: &'a [u8],
+    targets: &'a [&'a [u8]],
+}
+
+/// What enters the rows below a strip in a column: H of its last rows, and F of the next rows.
+#[derive(Clone, Copy)]
+struct Below<V> {
+    h: [V; STEP + 1],
+    f: [V; STEP],
+}
+
+impl Kernel for FrameGroup<'_> {
+    type Output = Vec<Option<HitEnd>>;
+
+    #[inline(always)]
+    fn run<S: Simd>(self, simd: S) -> Vec<Option<HitEnd>> {
+        self.in_lanes(simd)
+    }
+}
+
+impl FrameGroup<'_> {
+    #[inline(always)]
+    fn in_lanes<S: Stripes<Word>>(&self, simd: S) -> Vec<Option<HitEnd>> {
+        let FrameScoring { ref tables, letters, first, extend, shift, most } = *self.scoring;
+        let splat = |value: Word| Vectors::<Word>::splat(simd, value);
+        let [zero, first, extend, shift] = [0, first, extend, shift].map(splat);
+        let opened = simd.sub(zero, first);
+        let cols = self.targets.iter().map(|target| target.len()).max().unwrap_or(0);
+        let nothing = Nothing::IN_TABLES;
+        let targets = self.targets.iter().map(|target| (0, *target));
+        let columns: Vec<S::V> = side_by_side::<Word, S>(cols, nothing.target, |code| nothing.target(code), targets);
+        let mut best = vec![Some(HitEnd::default()); self.targets.len()];
+        let mut edge = vec![Below { h: [zero; STEP + 1], f: [opened; STEP] }; cols];
+        let (mut h, mut e) = (Vec::new(), Vec::new());
+        let mut profile = [zero; CODES];
+        for (strip, rows) in self.query.chunks(ROWS).enumerate() {
+            h.clear();
+            h.resize(rows.len(), zero);
+            e.clear();
+            e.resize(rows.len(), opened);
+            let mut top = zero;
+            let mut corner = [zero; STEP + 1];
+            for ((col, &codes), below) in (1..).zip(&columns).zip(&mut edge) {
+                fill_profile(simd, &mut profile, tables, (letters, codes));
+                let Below { h: entering, mut f } = *below;
+                // H of the last column in the 4 rows above.
+                let mut above = std::mem::replace(&mut corner, entering);
+                let mut highest = zero;
+                for ((h, e), &code) in h.iter_mut().zip(&mut e).zip(rows) {
+                    let shifted = simd.sub(simd.max(above[0], above[2]), shift);
+                    let matched = simd.add(simd.max(above[1], shifted), profile[usize::from(code) % CODES]);
+                    let cell = simd.max(simd.max(matched, zero), simd.max(*e, f[0]));
+                    let from_cell = simd.sub(cell, first);
+                    *e = simd.max(simd.sub(*e, extend), from_cell);
+                    f = [f[1], f[2], simd.max(simd.sub(f[0], extend), from_cell)];
+                    above = [above[1], above[2], above[3], *h];
+                    *h = cell;
+                    highest = simd.max(highest, cell);
+                }
+                *below = Below { h: last_rows(&h, zero), f };
+                if simd.any_lane(simd.gt(highest, top)) {
+                    let found = TopCells { cells: cast_slice(&h), first_row: strip * ROWS, col, most };
+                    found.take::<S>((&highest, &top), &mut best);
+                    top = simd.max(top, highest);
+                }
+            }
+        }
+        best
+    }
+}
+
+/// Looks up the scores of each code against a column.
+#[inline(always)]
+fn fill_profile<S: Vectors<Word>>(
+    simd: S,
+    profile: &mut [S::V; CODES],
+    tables: &[MatrixRow; CODES],
+    (letters, codes): (usize, S::V),
+) {
+    for (scores, table) in profile.iter_mut().zip(tables).take(letters) {
+        *scores = simd.lookup(table, codes);
+    }
+    // Codes without a table score lowest.
+    let none = simd.lookup(&tables[CODES - 1], codes);
+    profile[letters..].fill(none);
+}
+
+/// H of the last rows of a strip. A strip of fewer rows has none below it.
+#[inline(always)]
+fn last_rows<V: Copy>(strip: &[V], otherwise: V) -> [V; STEP + 1] {
+    strip.last_chunk().copied().unwrap_or([otherwise; STEP + 1])
+}
+
+/// A column of a strip, with H of each row and lane, in which a lane is higher than in all columns before.
+struct TopCells<'a> {
+    cells: &'a [Word],
+    first_row: usize,
+    col: u32,
+    most: i32,
+}
+
+impl TopCells<'_> {
+    /// Updates the best hits of the lanes that are higher than before.
+    #[inline(always)]
+    fn take<S: Vectors<Word>>(self, (highest, top): (&S::V, &S::V), best: &mut [Option<HitEnd>]) {
+        let lanes = cast_slice::<S::V, Word>(from_ref(highest)).iter().zip(cast_slice::<S::V, Word>(from_ref(top)));
+        for ((lane, (&highest, &top)), best) in lanes.enumerate().zip(best) {
+            let Some(known) = best.filter(|_| highest > top) else { continue };
+            let score = to_i32(highest);
+            if score > self.most {
+                *best = None;
+                continue;
+            }
+            // An equal score of an earlier strip is better unless its column is later.
+            if score < known.score || (score == known.score && self.col >= known.target_end) {
+                continue;
+            }
+            let row = self.cells.chunks_exact(S::LANES).position(|cells| cells[lane] == highest).unwrap_or(0);
+            let query_end = to_u32(self.first_row + row + 1);
+            *best = Some(HitEnd { score, query_end, target_end: self.col });
+        }
+    }
+}
+
+impl Cpu {
+    /// The first best end of each pair under a scoring with frameshifts.
+    pub(super) fn score_frames(&self, batch: &Batch, pairs: &[Pair]) -> Vec<HitEnd> {
+        let Some(scoring) = FrameScoring::new(&batch.scoring) else { return frames::all_best(batch, pairs) };
+        // Only pairs in which each column counts are scored in lanes.
+        let in_lanes = |pair: &Pair| pair.own <= pair.start && pair.start < pair.end;
+        let mut places: Vec<u32> = (0..).zip(pairs).filter(|(_, pair)| in_lanes(pair)).map(|(place, _)| place).collect();
+        places.sort_by_key(|&place| {
+            let pair = &pairs[place as usize];
+            (pair.query, Reverse(pair.cols()))
+        });
+        let lanes = lanes(self.set);
+        let groups: Vec<&[u32]> = places
+            .chunk_by(|&a, &b| pairs[a as usize].query == pairs[b as usize].query)
+            .flat_map(|of_query| of_query.chunks(lanes))
+            .collect();
+        let scored = groups.par_iter().with_max_len(1).map(|group| {
+            let of = |place: &u32| pairs[*place as usize];
+            let target = |pair: Pair| &batch.target(pair.target)[pair.start as usize..pair.end as usize];
+            let targets: Vec<&[u8]> = group.iter().map(of).map(target).collect();
+            let query = batch.query(of(&group[0]).query);
+            self.set.run(FrameGroup { scoring: &scoring, query, targets: &targets })
+        });
+        let scored: Vec<Vec<Option<HitEnd>>> = scored.collect();
+        let mut hits = vec![None; pairs.len()];
+        for (&place, hit) in groups.into_iter().flatten().zip(scored.into_iter().flatten()) {
+            let start = pairs[place as usize].start;
+            let placed = |hit: HitEnd| match hit.score {
+                0 => hit,
+                _ => HitEnd { target_end: hit.target_end + start, ..hit },
+            };
+            hits[place as usize] = hit.map(placed);
+        }
+        let score = |(pair, hit): (&Pair, Option<HitEnd>)| hit.unwrap_or_else(|| frames::best(batch, pair));
+        pairs.par_iter().zip(hits).map(score).collect()
+    }
+}
+
+fn lanes(set: InstructionSet) -> usize {
+    set.lanes(size_of::<Word>())
+}

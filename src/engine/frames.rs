@@ -1,0 +1,317 @@
+//! The three-frame recurrence: a strand of DNA against a protein, with paths that change the frame (Zhang, Pearson and
+//! Miller 1997). [`crate::engine::cpu`] and the GPU engine compute the same scores on vectors.
+//!
+//! Code i of the query is the residue of the codon that ends with base i of the strand (`Strand::PlusCodons`), so row i is
+//! the matrix after base i, and the codon before is 3 rows above. A path that leaves a base out takes 4 rows, and one that
+//! reads a base twice takes 2. Both cost `frameshift`:
+//!
+//! ```text
+//! M(i,j)   = max(H(i-3,j-1), H(i-4,j-1) - frameshift, H(i-2,j-1) - frameshift)
+//! H(i,j)   = max(0, M(i,j) + s(q_i,t_j), E(i,j), F(i,j))
+//! E(i,j+1) = max(E(i,j), H(i,j) - open) - extend
+//! F(i+3,j) = max(F(i,j), H(i,j) - open) - extend
+//! ```
+//!
+//! H is 0 in the rows before the first codon and in the column before the first residue. Ties go to the stop, the codon
+//! after the last one, the codon after a base that is left out, the codon that reads a base twice, the deletion and the
+//! insertion, in this order.
+
+use crate::engine::directions::{CellBits, CellSource, Layer};
+use crate::engine::paths::{Paths, push_shift, push_steps};
+use crate::engine::recurrence::decide;
+use crate::engine::Window;
+use crate::terms::alignment::{CODON, HitEnd};
+use crate::terms::batch::{Batch, Pair};
+use crate::terms::casts::{low_u8, to_u8, to_u32, to_usize};
+use crate::terms::scoring::{GapPiece, Scoring};
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// Rows of a codon.
+pub const STEP: usize = CODON as usize;
+/// Maximum number of directions of a window that are kept at once. Those of a larger window are computed again, part by
+/// part.
+const KEPT: usize = 1 << 24;
+/// Bytes of H and E of a row.
+const ROW_BYTES: usize = 8;
+/// The bits of a cell that name the rows of its last codon; the bits below are those of [`decide`].
+const CODON_SHIFT: u32 = 4;
+
+/// How a path comes to a codon.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum CodonStep {
+    /// From the codon before.
+    Next,
+    /// A base between the two codons is left out.
+    Forward,
+    /// The last base of the codon before is read again.
+    Back,
+}
+
+impl CodonStep {
+    const ALL: [CodonStep; 3] = [CodonStep::Next, CodonStep::Forward, CodonStep::Back];
+
+    /// Rows of the step.
+    fn rows(self) -> usize {
+        match self {
+            CodonStep::Next => STEP,
+            CodonStep::Forward => STEP + 1,
+            CodonStep::Back => STEP - 1,
+        }
+    }
+}
+
+/// H and E of each row in a column: what the next column needs.
+#[derive(Clone)]
+struct Column {
+    h: Vec<i32>,
+    e: Vec<i32>,
+}
+
+impl Column {
+    /// The column before the first residue, of a query of this many bases.
+    fn border(bases: usize, gap: GapPiece) -> Column {
+        Column { h: vec![0; bases + 1], e: vec![-gap.first(); bases + 1] }
+    }
+
+    /// Computes the next column, of target residue `t`. `cell` receives the row, H and the direction bits of each cell.
+    fn advance(&mut self, query: &[u8], t: u8, costs: FrameCosts, mut cell: impl FnMut(usize, i32, u8)) {
+        let FrameCosts { scoring, gap, shift } = costs;
+        // H of the last column, 4, 3, 2 and 1 rows above.
+        let mut above = [0; STEP + 1];
+        let mut f = [-gap.first(); STEP];
+        let rows = self.h.iter_mut().zip(&mut self.e).enumerate().skip(STEP);
+        for ((row, (h, e)), &q) in rows.zip(query.iter().skip(STEP - 1)) {
+            let from = CodonStep::ALL.map(|step| match step {
+                CodonStep::Next => above[above.len() - step.rows()],
+                CodonStep::Forward | CodonStep::Back => above[above.len() - step.rows()] - shift,
+            });
+            let best = from.into_iter().fold(i32::MIN, i32::max);
+            let step = from.iter().position(|&h| h == best).unwrap_or(0);
+            let decided = decide(best + scoring.score(q, t), [[*e], [f[row % STEP]]], 0, [gap]);
+            above = [above[1], above[2], above[3], *h];
+            (*h, [*e], [f[row % STEP]]) = (decided.h, decided.e, decided.f);
+            cell(row, *h, low_u8(decided.bits) | to_u8(step) << CODON_SHIFT);
+        }
+    }
+}
+
+/// The costs of paths that change the frame.
+#[derive(Clone, Copy)]
+struct FrameCosts<'a> {
+    scoring: &'a Scoring,
+    gap: GapPiece,
+    shift: i32,
+}
+
+impl FrameCosts<'_> {
+    fn of(scoring: &Scoring) -> FrameCosts<'_> {
+        FrameCosts { scoring, gap: scoring.gaps().first, shift: scoring.frameshift.unwrap_or(0) }
+    }
+}
+
+/// The first best end of a pair.
+pub fn best(batch: &Batch, pair: &Pair) -> HitEnd {
+    let (query, costs) = (batch.query(pair.query), FrameCosts::of(&batch.scoring));
+    let target = &batch.target(pair.target)[pair.start as usize..pair.end as usize];
+    let mut column = Column::border(query.len(), costs.gap);
+    let mut best = HitEnd::default();
+    for (target_end, &t) in (pair.start + 1..).zip(target) {
+        column.advance(query, t, costs, |row, h, _| {
+            if h > best.score && target_end > pair.own {
+                best = HitEnd { score: h, query_end: to_u32(row), target_end };
+            }
+        });
+    }
+    best
+}
+
+/// The first best ends of pairs, on all threads.
+pub fn all_best(batch: &Batch, pairs: &[Pair]) -> Vec<HitEnd> {
+    pairs.par_iter().map(|pair| best(batch, pair)).collect()
+}
+
+/// The path of each window. Windows with many cells follow one another, so that their memory does.
+pub fn paths(batch: &Batch, windows: &[Window]) -> Paths {
+    let bases = |window: &Window| first_base(batch, window)..window.query_end as usize;
+    let is_large = |window: &Window| bases(window).len() * window.cols() as usize > KEPT / 16;
+    let path = |window: &Window| path_keeping(batch, window, bases(window), KEPT);
+    let small: Vec<Option<Vec<u32>>> =
+        windows.par_iter().map(|window| (!is_large(window)).then(|| path(window))).collect();
+    Paths::of(windows.iter().zip(small).map(|(window, small)| small.unwrap_or_else(|| path(window))).collect())
+}
+
+/// The first base that the path of a window may use. Each residue of the target takes at most 4 bases, and each inserted
+/// residue 3 and the cost of a gap, which the residues of the target must earn.
+fn first_base(batch: &Batch, window: &Window) -> usize {
+    let target = &batch.target(window.target)[window.start as usize..window.target_end as usize];
+    let scoring = &batch.scoring;
+    let most = target.iter().map(|&t| i64::from(scoring.most_against(t))).sum::<i64>();
+    let inserted = to_usize(most / i64::from(scoring.gap_extend));
+    let bases = (STEP + 1).saturating_mul(target.len()).saturating_add(STEP.saturating_mul(inserted));
+    (window.query_end as usize).saturating_sub(bases)
+}
+
+/// The runs of a window's path, from its end. About `kept` directions are kept at once, or those of as many columns as there are
+/// parts.
+fn path_keeping(batch: &Batch, window: &Window, bases: Range<usize>, kept: usize) -> Vec<u32> {
+    let costs = FrameCosts::of(&batch.scoring);
+    let query = &batch.query(window.query)[bases];
+    let target = &batch.target(window.target)[window.start as usize..window.target_end as usize];
+    let rows = query.len() + 1;
+    // The fewer columns in a part, the more columns are kept between parts.
+    let even = if kept < KEPT { 1 } else { (ROW_BYTES * target.len()).isqrt() };
+    let cols = (kept / rows).max(even).clamp(1, target.len().max(1));
+    let mut column = Column::border(query.len(), costs.gap);
+    let parts: Vec<&[u8]> = target.chunks(cols).collect();
+    let mut before = Vec::with_capacity(parts.len());
+    for (place, part) in parts.iter().enumerate() {
+        before.push(column.clone());
+        if place + 1 < parts.len() {
+            part.iter().for_each(|&t| column.advance(query, t, costs, |_, _, _| {}));
+        }
+    }
+    let mut runs = Vec::new();
+    let mut row = query.len();
+    let mut layer = Layer::from(CellSource::Diagonal);
+    let mut cells = vec![0u8; rows * cols.min(target.len())];
+    for (part, mut column) in parts.into_iter().zip(before).rev() {
+        for (cells, &t) in cells.chunks_exact_mut(rows).zip(part) {
+            cells[..STEP.min(rows)].fill(0);
+            column.advance(query, t, costs, |row, _, bits| cells[row] = bits);
+        }
+        let mut col = part.len();
+        while col > 0 {
+            let cell = cells[(col - 1) * rows + row];
+            layer = layer.next(CellBits::from(cell & ((1 << CODON_SHIFT) - 1)));
+            match layer.source {
+                CellSource::Stop => return runs,
+                CellSource::Deletion => col -= 1,
+                CellSource::Insertion => row -= STEP,
+                CellSource::Diagonal => {
+                    let step = CodonStep::ALL[usize::from(cell >> CODON_SHIFT)];
+                    (row, col) = (row - step.rows(), col - 1);
+                    push_steps(&mut runs, 1, layer.source);
+                    match step {
+                        CodonStep::Next => {}
+                        CodonStep::Forward => push_shift(&mut runs, true),
+                        CodonStep::Back => push_shift(&mut runs, false),
+                    }
+                    continue;
+                }
+            }
+            push_steps(&mut runs, 1, layer.source);
+        }
+    }
+    runs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::FramedRun;
+    use crate::terms::alignment::PathOp;
+    use crate::terms::alphabet::Alphabet;
+    use crate::terms::random::Random;
+    use crate::terms::scoring::Matrix;
+    use std::sync::Arc;
+
+    /// The best score by its definition: each predecessor of a codon and each length of a gap is tried.
+    fn defined(query: &[u8], target: &[u8], scoring: &Scoring, shift: i32) -> i64 {
+        let mut ends = vec![vec![0i64; target.len() + 1]; query.len() + 1];
+        let mut best = 0;
+        for row in STEP..=query.len() {
+            for col in 1..=target.len() {
+                let score = i64::from(scoring.score(query[row - 1], target[col - 1]));
+                let from = |rows: usize, cost: i32| Some(ends[row.checked_sub(rows)?][col - 1] + score - i64::from(cost));
+                let codons = [from(STEP, 0), from(STEP + 1, shift), from(STEP - 1, shift)].into_iter().flatten();
+                let deletions = (1..=col).map(|gap| ends[row][col - gap] - scoring.gap_cost(gap));
+                let insertions = (1..=row / STEP).map(|gap| ends[row - STEP * gap][col] - scoring.gap_cost(gap));
+                let all = codons.chain(deletions).chain(insertions);
+                ends[row][col] = all.fold(0, i64::max);
+                best = best.max(ends[row][col]);
+            }
+        }
+        best
+    }
+
+    /// The score of a path, and the row and column where it begins.
+    fn walked(batch: &Batch, hit: &HitEnd, runs: impl Iterator<Item = FramedRun>) -> (i64, usize, usize) {
+        let (query, target, scoring) = (batch.query(0), batch.target(0), &*batch.scoring);
+        let (mut row, mut col, mut score) = (hit.query_end as usize, hit.target_end as usize, 0);
+        for run in runs {
+            match run {
+                FramedRun::Forward => row -= 1,
+                FramedRun::Back => row += 1,
+                FramedRun::Run(len, PathOp::Deletion) => {
+                    col -= len as usize;
+                    score -= scoring.gap_cost(len as usize);
+                    continue;
+                }
+                FramedRun::Run(len, PathOp::Insertion) => {
+                    row -= STEP * len as usize;
+                    score -= scoring.gap_cost(len as usize);
+                    continue;
+                }
+                FramedRun::Run(len, PathOp::Match) => {
+                    for _ in 0..len {
+                        score += i64::from(scoring.score(query[row - 1], target[col - 1]));
+                        (row, col) = (row - STEP, col - 1);
+                    }
+                    continue;
+                }
+            }
+            score -= i64::from(scoring.frameshift.unwrap());
+        }
+        (score, row, col)
+    }
+
+    #[test]
+    fn scores_and_paths_keep_to_the_definition() {
+        let mut random = Random::new(11);
+        let blosum = Matrix::named("BLOSUM62").unwrap();
+        let (mut shifts, mut gaps) = (0, 0);
+        for round in 0..400 {
+            let (open, extend, shift) = (random.below(8) as i32, 1 + random.below(3) as i32, 1 + random.below(9) as i32);
+            let target = random.codes(1 + round % 14, 20);
+            // The codons of the target, with bases lost or added, among random ones.
+            let bases = 3 + random.below(12);
+            let mut query = random.codes(bases, 20);
+            let mut row = random.below(query.len());
+            for &t in &target {
+                row += [3, 3, 3, 4, 2, 6][random.below(6)];
+                let (bases, code) = (query.len().max(row + random.below(3)), random.below(20) as u8);
+                query.resize(bases, code);
+                if let Some(place) = query.get_mut(row) {
+                    *place = t;
+                }
+            }
+            let scoring = Scoring::matrix(Alphabet::Protein, blosum.clone(), open, extend);
+            let scoring = Scoring { frameshift: Some(shift), ..scoring };
+            let batch = Batch {
+                queries: Arc::new([&query[..]].into_iter().collect()),
+                targets: Arc::new([&target[..]].into_iter().collect()),
+                scoring: Arc::new(scoring.clone()),
+            };
+            let pair = Pair { query: 0, target: 0, start: 0, own: 0, end: target.len() as u32 };
+            let hit = best(&batch, &pair);
+            let case = format!("round {round}, {scoring}: {query:?} {target:?}");
+            assert_eq!(i64::from(hit.score), defined(&query, &target, &scoring, shift), "{case}");
+            if hit.score == 0 {
+                continue;
+            }
+            let window = crate::align::backtrace::window_of(&batch, 0, 0, 0, &hit);
+            let found = paths(&batch, &[window]);
+            let (score, row, col) = walked(&batch, &hit, found.framed_runs(0).unwrap());
+            assert_eq!(score, i64::from(hit.score), "{case}");
+            assert!(row < query.len() && col < target.len(), "{case}");
+            let runs: Vec<FramedRun> = found.framed_runs(0).unwrap().collect();
+            shifts += usize::from(runs.iter().any(|run| matches!(run, FramedRun::Forward | FramedRun::Back)));
+            gaps += usize::from(runs.iter().any(|run| matches!(run, FramedRun::Run(_, op) if *op != PathOp::Match)));
+            // A window that is computed in parts has the same path.
+            let in_parts = path_keeping(&batch, &window, 0..window.query_end as usize, 1 + random.below(40));
+            assert_eq!(Paths::of(vec![in_parts]).framed_runs(0).unwrap().collect::<Vec<_>>(), runs, "{case}");
+        }
+        assert!(shifts > 100 && gaps > 50, "{shifts} {gaps}");
+    }
+}

@@ -1,0 +1,108 @@
+//! Translated queries whose paths change the frame.
+
+use crate::common::{batches, random::Random};
+use swalign::engine::{Engine, FramedRun, plain::Plain};
+use swalign::terms::alphabet::Alphabet;
+use swalign::terms::batch::{Batch, Pair, Sequences};
+use swalign::terms::scoring::{Matrix, Scoring};
+
+/// A strand of DNA as the residues of its codons. Its reading frame holds parts of `protein`, and loses or gains a base about
+/// once in `edits` codons.
+pub fn coding(random: &mut Random, protein: &[u8], bases: usize, edits: usize) -> Vec<u8> {
+    let mut query = random.codes(bases, 20);
+    query.iter_mut().take(2).for_each(|code| *code = 31);
+    let mut row = 2 + random.below(bases.max(1));
+    for &residue in &protein[random.below(protein.len().max(1)).min(protein.len())..] {
+        if let Some(place) = query.get_mut(row) {
+            *place = residue;
+        }
+        row += match random.below(edits) {
+            0 => 2,
+            1 => 4,
+            2 => 3 * random.below(4),
+            _ => 3,
+        };
+    }
+    query
+}
+
+fn scorings() -> Vec<Scoring> {
+    let costs = [("BLOSUM62", 11, 1, 15), ("BLOSUM80", 4, 3, 1), ("PAM30", 0, 9, 9), ("BLOSUM45", 9000, 900, 15)];
+    let scoring = |(name, open, extend, shift)| {
+        let matrix = Matrix::named(name).unwrap();
+        let scoring = Scoring::matrix(Alphabet::Protein, matrix, open, extend);
+        let mut scoring = scoring;
+        scoring.frameshift = Some(shift);
+        scoring
+    };
+    costs.into_iter().map(scoring).collect()
+}
+
+/// Compares scores of pairs, and paths of their hits, with those of the specification.
+fn agree(engine: &mut dyn Engine, batch: &Batch, pairs: &[Pair], case: &str) {
+    let hits = Plain::new().score(batch, pairs).unwrap();
+    assert!(engine.score(batch, pairs).unwrap() == hits, "{case}: scores");
+    let scored = pairs.iter().zip(&hits).filter(|(_, hit)| hit.score > 0);
+    let window = |(pair, hit): (&Pair, _)| {
+        swalign::align::backtrace::window_of(batch, pair.query, pair.target, pair.start, hit)
+    };
+    let windows: Vec<_> = scored.map(window).collect();
+    let [expected, found] = [&mut Plain::new() as &mut dyn Engine, engine].map(|engine| {
+        let paths = engine.paths(batch, &windows).unwrap();
+        (0..windows.len()).map(|place| paths.framed_runs(place).unwrap().collect()).collect::<Vec<Vec<FramedRun>>>()
+    });
+    assert!(expected == found, "{case}: paths");
+}
+
+/// Queries of some bases up to several strips, and targets of a residue up to many.
+pub fn frames_agree(engine: &mut dyn Engine) {
+    let mut random = Random::new(17);
+    for (number, scoring) in scorings().into_iter().enumerate() {
+        for (count, longest, bases) in
+            [(1, 1, 1), (2, 9, 3), (15, 30, 4), (17, 70, 150), (33, 50, 1024), (70, 40, 1027), (9, 300, 2100)]
+        {
+            let (mut queries, mut targets) = (Sequences::default(), Sequences::default());
+            for k in 0..count {
+                let len = 1 + random.below(longest);
+                let protein = random.codes(len, if k % 7 == 3 { 3 } else { 20 });
+                if k < 3 {
+                    let bases = bases - random.below(bases.min(3));
+                    queries.push(coding(&mut random, &protein, bases, 20));
+                }
+                targets.push(protein);
+            }
+            let batch = batches::of(queries, targets, scoring.clone());
+            let mut pairs = Vec::new();
+            for query in 0..batch.queries.len() as u32 {
+                for target in 0..count as u32 {
+                    let end = batch.target(target).len() as u32;
+                    pairs.push(Pair { query, target, start: 0, own: 0, end });
+                    if target % 5 == 4 {
+                        let own = random.below(end as usize) as u32;
+                        pairs.push(Pair { query, target, start: own / 2, own, end });
+                        pairs.push(Pair { query, target, start: own, own, end });
+                    }
+                }
+            }
+            agree(engine, &batch, &pairs, &format!("scoring {number}, {count} targets, {bases} bases"));
+        }
+    }
+}
+
+/// Scores around the largest of 16 bits, beside small ones.
+pub fn largest_frames_agree(engine: &mut dyn Engine) {
+    let mut random = Random::new(3);
+    let scoring = scorings().remove(0);
+    let (mut queries, mut targets) = (Sequences::default(), Sequences::default());
+    // Tryptophan scores 11.
+    const W: u8 = 17;
+    queries.push([vec![31; 2], vec![W; 3 * 3000]].concat());
+    for len in [2960, 2965, 2978, 2979, 2990, 20] {
+        targets.push(vec![W; len]);
+        targets.push(random.codes(len, 20));
+    }
+    let batch = batches::of(queries, targets, scoring);
+    let whole = |target: u32| Pair { query: 0, target, start: 0, own: 0, end: batch.target(target).len() as u32 };
+    let pairs: Vec<Pair> = (0..12).map(whole).collect();
+    agree(engine, &batch, &pairs, "scores around 32,767");
+}
