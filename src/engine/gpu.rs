@@ -8,6 +8,7 @@
 pub mod bindings;
 mod checkpoints;
 mod database;
+mod frames;
 mod job;
 pub mod layout;
 mod paths;
@@ -447,10 +448,9 @@ fn span<I: Sync>(batch: &Batch, items: &[I], stretch: impl Fn(&I) -> (u32, Cols)
     items.par_iter().with_min_len(SPANNED).map(residues).reduce_with(join).unwrap_or(0..0)
 }
 
-/// Whether the host does all work under a scoring, because the kernels' tables have no rows for ends of queries, or because
-/// paths change the frame.
+/// Whether the host does all work under a scoring, because the kernels' tables have no rows for ends of queries.
 fn is_for_host(scoring: &Scoring) -> bool {
-    scoring.frameshift.is_some() || (scoring.end_bonus > 0 && scoring.compared().is_none())
+    scoring.end_bonus > 0 && scoring.compared().is_none()
 }
 
 /// The scoring of sequences without ambiguous residues, if these have a penalty of their own: it has no such penalty.
@@ -491,6 +491,9 @@ impl Engine for Gpu {
         if is_for_host(&batch.scoring) {
             return self.host.score(batch, pairs);
         }
+        if batch.scoring.frameshift.is_some() {
+            return self.score_frames(batch, pairs);
+        }
         // If the batch is a database with kernels of its own, kernels for pairs might have to be compiled just for
         // these pairs.
         let is_database = batch.targets.len() >= DATABASE;
@@ -520,7 +523,8 @@ impl Engine for Gpu {
         if is_for_host(&batch.scoring) {
             return self.host.score_database(batch, asked);
         }
-        if DatabaseTiles::new(scoring_of(batch), self.limits().subgroup).is_none() {
+        let has_tiles = DatabaseTiles::new(scoring_of(batch), self.limits().subgroup).is_some();
+        if !has_tiles || batch.scoring.frameshift.is_some() {
             return by_pairs(self, batch, asked);
         }
         let longest = batch.targets.longest_short();
@@ -535,7 +539,7 @@ impl Engine for Gpu {
     }
 
     fn paths(&mut self, batch: &Batch, windows: &[Window]) -> Result<Paths, EngineError> {
-        if is_for_host(&batch.scoring) {
+        if is_for_host(&batch.scoring) || batch.scoring.frameshift.is_some() {
             return self.host.paths(batch, windows);
         }
         let Alike { share, .. } = self.tuning.alike.beside(rayon::current_num_threads());
@@ -560,7 +564,7 @@ impl Engine for Gpu {
     }
 
     fn quick_paths(&mut self, batch: &Batch, windows: &[Window]) -> Result<Paths, EngineError> {
-        if is_for_host(&batch.scoring) {
+        if is_for_host(&batch.scoring) || batch.scoring.frameshift.is_some() {
             return Ok(Paths::none(windows.len()));
         }
         self.device_paths(batch, windows)

@@ -403,3 +403,10 @@ fn an_adapter_with_least_limits_agrees_at_every_seam() {
         (1, one_combination_in()),
     );
 }
+
+#[test]
+#[ignore = "needs a GPU"]
+fn gpu_agrees_on_frameshifts() {
+    crate::suite::frames::frames_agree(&mut gpu());
+    crate::suite::frames::largest_frames_agree(&mut gpu());
+}

@@ -53,7 +53,9 @@ impl KernelBuffer {
             KernelBuffer::Tasks | KernelBuffer::Output => true,
             KernelBuffer::Queries | KernelBuffer::Targets => !matches!(variant, Variant::Traceback { .. }),
             KernelBuffer::Edges => tile(TileVariant::has_edges),
-            KernelBuffer::Scores => tile(|tile| tile.scores.is_profile()),
+            KernelBuffer::Scores => {
+                tile(|tile| tile.scores.is_profile()) || matches!(variant, Variant::Frames { .. })
+            }
             KernelBuffer::Scratch => !matches!(variant, Variant::Tile(_)),
             KernelBuffer::Chain => variant.is_chained(),
             KernelBuffer::Table => variant.table().is_some(),

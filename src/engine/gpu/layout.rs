@@ -49,6 +49,8 @@ pub enum ResiduePacking {
 /// best cells would not fit the 16 KiB of workgroup memory that every adapter has.)
 pub const CODES: u32 = SCORED as u32 + 1;
 const NO_TARGET_CODE: u32 = CODES - 1;
+/// Words of a substitution table in the kernels.
+pub const TABLE_WORDS: u32 = (CODES * CODES).div_ceil(4);
 
 impl ResiduePacking {
     pub fn bits(self) -> u32 {

@@ -16,6 +16,7 @@ struct KernelConstants {
     ambiguous: i32,
     end_bonus: i32,
     gaps: Gaps,
+    frameshift: i32,
 }
 
 impl KernelConstants {
@@ -23,7 +24,8 @@ impl KernelConstants {
         let none = ComparedScores { match_: 0, mismatch: 0, ambiguous: 0 };
         let ComparedScores { match_, mismatch, ambiguous } = scoring.compared().unwrap_or(none);
         let (end_bonus, gaps) = (scoring.end_bonus, scoring.gaps());
-        KernelConstants { match_, mismatch, ambiguous, end_bonus, gaps }
+        let frameshift = scoring.frameshift.unwrap_or(0);
+        KernelConstants { match_, mismatch, ambiguous, end_bonus, gaps, frameshift }
     }
 }
 
@@ -56,7 +58,7 @@ fn compile(
 ) -> Result<wgpu::ComputePipeline, EngineError> {
     let scale = match variant {
         Variant::Tile(tile) => f64::from(tile.scale()),
-        Variant::Trace { .. } | Variant::Traceback { .. } => 1.0,
+        Variant::Trace { .. } | Variant::Traceback { .. } | Variant::Frames { .. } => 1.0,
     };
     let of_scores = [
         ("MATCH", f64::from(numbers.match_)),
@@ -74,6 +76,7 @@ fn compile(
         Variant::Tile(tile) if tile.scores.is_profile() => costs.collect(),
         Variant::Tile(_) | Variant::Trace { .. } => of_scores.into_iter().chain(costs).collect(),
         Variant::Traceback { .. } => Vec::new(),
+        Variant::Frames { .. } => costs.chain([("SHIFT", f64::from(numbers.frameshift))]).collect(),
     };
     let bindings: Vec<(u32, bool)> =
         kernel_buffers(variant).map(|buffer| (buffer.binding(), buffer.is_written())).collect();

@@ -15,6 +15,7 @@ pub mod blocks;
 pub mod checkpoint;
 pub mod database;
 pub mod fill;
+pub mod frames;
 pub mod grid;
 pub mod strips;
 pub mod tile;

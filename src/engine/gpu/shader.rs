@@ -20,7 +20,7 @@ use crate::engine::directions::{
 use crate::engine::gpu::bindings::binding_names;
 use crate::engine::gpu::layout::{self, ResiduePacking, THREADS};
 use crate::engine::gpu::variant::{
-    Exchange, KernelResults, Scores, TRACES, TileNeighbors, TileVariant, TraceLanes, Variant,
+    Exchange, FRAME_ROWS, KernelResults, Scores, TRACES, TileNeighbors, TileVariant, TraceLanes, Variant,
 };
 use crate::gpu::template::{Meaning, TemplateError, constants, expand};
 use crate::terms::alignment::HitEnd;
@@ -49,6 +49,7 @@ files! {
     ENDS: "ends",
     FEW: "few",
     FILL: "fill",
+    FRAMES: "frames",
     GUARDED: "guarded",
     JOINED: "joined",
     KEYED: "keyed",
@@ -86,6 +87,19 @@ impl Variant {
                 let constants = constants([("THREADS", THREADS), ("NOWHERE", layout::NOWHERE)]);
                 let meaning = binding_names(modes(*mode, in_pieces(*pieces, Meaning::default())));
                 constants + &direction_codes(*pieces) + &expand(TRACEBACK, &[PATH], &meaning)?
+            }
+            Variant::Frames { lanes } => {
+                let numbers = constants([
+                    ("THREADS", THREADS),
+                    ("LANES", *lanes),
+                    ("ROWS", FRAME_ROWS),
+                    ("PAIRS", self.pairs()),
+                    ("TABLE_WORDS", layout::TABLE_WORDS),
+                    ("NO_ROW", layout::CODES * (layout::CODES - 1)),
+                ]);
+                let lasts = [("second", 2), ("third", 3), ("fourth", 4)];
+                let meaning = cells(FRAME_ROWS, 1).names(lasts.map(|(name, from_end)| (name, FRAME_ROWS - from_end)));
+                ResiduePacking::Codes.wgsl() + &numbers + &expand(FRAMES, &[], &binding_names(meaning))?
             }
         };
         Ok(self.records() + &text)

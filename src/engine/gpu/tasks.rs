@@ -25,7 +25,7 @@ macro_rules! span_tasks {
     )*};
 }
 
-span_tasks!(ScoreTask DatabaseTask JoinedTask ChainTask LinedTask FillTask BandTask);
+span_tasks!(ScoreTask FramesTask DatabaseTask JoinedTask ChainTask LinedTask FillTask BandTask);
 
 record! {
 /// The residues of a task. A span without rows or columns is that of an empty task.
@@ -52,6 +52,18 @@ ScoreTask over Span {
     result: u32,
     /// 1 if each stretch has a result; these are consecutive.
     in_stretches: u32,
+}
+}
+
+record! {
+/// A pair whose paths may change the frame: see `shaders/frames.wgsl`.
+FramesTask over Span {
+    /// Index of the result.
+    result: u32,
+    /// First of the values between strips, one per column.
+    below: u32,
+    /// Number of strips of the query; 0 in an empty task.
+    strips: u32,
 }
 }
 

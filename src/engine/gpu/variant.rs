@@ -4,7 +4,7 @@
 use crate::engine::directions::cells_per_word;
 use crate::engine::gpu::layout::{self, ROW_KEYS, ResiduePacking, THREADS};
 use crate::engine::gpu::tasks::{
-    BandGroups, BandTask, ChainTask, DatabaseTask, FillTask, JoinedTask, KeptTile, LinedTask, PlacedTarget,
+    BandGroups, BandTask, ChainTask, DatabaseTask, FillTask, FramesTask, JoinedTask, KeptTile, LinedTask, PlacedTarget,
     Recorded, ScoreTask, TaskRecord, TracebackTask,
 };
 use crate::terms::casts::to_u32;
@@ -25,6 +25,8 @@ pub enum Variant {
     /// Traces back over filled directions, whatever the scores. Directions depend on the number of pieces of the gap
     /// costs.
     Traceback { mode: AlignmentMode, pieces: usize },
+    /// Scores of paths that may change the frame. A task has this number of lanes.
+    Frames { lanes: u32 },
 }
 
 /// The results that a kernel keeps of its tiles.
@@ -176,6 +178,11 @@ impl Scores {
 
 /// Query rows of the largest tile, which is a strip of a longer query.
 pub const STRIP_ROWS: u32 = crate::engine::BLOCK_ROWS;
+
+/// Lanes of a task whose paths may change the frame, by capacity.
+pub const FRAME_LANES: [u32; 3] = [8, 16, THREADS];
+/// Rows of each of these lanes.
+pub const FRAME_ROWS: u32 = 16;
 
 /// Rows of a lane of chained tiles.
 pub const CHAINED_ROWS: [u32; 5] = [4, 5, 6, 7, 8];
@@ -465,6 +472,7 @@ impl Variant {
             let of_mode = |(mode, _)| [Variant::Trace { mode, pieces }, Variant::Traceback { mode, pieces }];
             all.extend(AlignmentMode::ALL.into_iter().flat_map(of_mode));
         }
+        all.extend(FRAME_LANES.map(|lanes| Variant::Frames { lanes }));
         let mut seen = HashSet::new();
         all.retain(|variant| seen.insert(*variant));
         all
@@ -474,7 +482,7 @@ impl Variant {
     pub fn threads(&self) -> u32 {
         match self {
             Variant::Tile(tile) => tile.threads(),
-            Variant::Trace { .. } | Variant::Traceback { .. } => THREADS,
+            Variant::Trace { .. } | Variant::Traceback { .. } | Variant::Frames { .. } => THREADS,
         }
     }
 
@@ -483,6 +491,7 @@ impl Variant {
         match self {
             Variant::Tile(tile) => tile.pairs(),
             Variant::Trace { .. } | Variant::Traceback { .. } => THREADS,
+            Variant::Frames { lanes } => THREADS / lanes,
         }
     }
 
@@ -491,6 +500,7 @@ impl Variant {
         match self {
             Variant::Tile(tile) => tile.pieces,
             Variant::Trace { pieces, .. } | Variant::Traceback { pieces, .. } => *pieces,
+            Variant::Frames { .. } => 1,
         }
     }
 
@@ -510,6 +520,8 @@ impl Variant {
             Variant::Tile(tile) => tile.workgroup_bytes(),
             Variant::Trace { pieces, .. } => 2 * (THREADS + 2) * 8 * to_u32(*pieces),
             Variant::Traceback { .. } => THREADS * 4,
+            // Values between lanes in vectors of 16 bytes, best cells, and the matrix.
+            Variant::Frames { .. } => 2 * (THREADS + 1) * 32 + THREADS * 16 + layout::TABLE_WORDS * 4,
         }
     }
 
@@ -519,6 +531,7 @@ impl Variant {
             Variant::Tile(tile) => tile.task(),
             Variant::Trace { .. } => BandTask::RECORD,
             Variant::Traceback { .. } => TracebackTask::RECORD,
+            Variant::Frames { .. } => FramesTask::RECORD,
         }
     }
 
@@ -528,6 +541,7 @@ impl Variant {
             Variant::Tile(tile) => tile.is_of_database().then_some(PlacedTarget::RECORD),
             Variant::Trace { .. } => Some(BandGroups::RECORD),
             Variant::Traceback { .. } => Some(KeptTile::RECORD),
+            Variant::Frames { .. } => None,
         }
     }
 }
