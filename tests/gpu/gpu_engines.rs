@@ -368,7 +368,7 @@ fn adapters_cut_down_agree() {
         let kernels = card.kernels(&Scoring::dna(1, 4, 6, 1), 150, true, true);
         let exchanges = kernels.iter().filter_map(|kernel| match kernel {
             Variant::Tile(tile) => Some(tile.exchange),
-            Variant::Trace { .. } | Variant::Traceback { .. } => None,
+            Variant::Trace { .. } | Variant::Traceback { .. } | Variant::Frames { .. } => None,
         });
         let exchanges: Vec<Exchange> = exchanges.collect();
         assert!(

@@ -195,6 +195,36 @@ fn codes_and_frames_are_shown() {
     folder.line("--translate query p.fa p.fa").said(1, &["p.fa, record 1 'p'", "protein", "--translate"]);
 }
 
+/// Each hit of DIAMOND with frameshifts is found with at least its score, and with its path and E-value if the scores are equal.
+#[test]
+fn hits_with_frameshifts_are_at_least_those_of_diamond() {
+    let own = line_here(
+        "-q --translate query --frameshift 15 --matrix BLOSUM62 --gap-open 11 --gap-extend 1 --all --evalue 10 \
+         --columns qseqid,sseqid,score,evalue,bitscore,qstart,qend,sstart,send,qframe,length,btop \
+         data/coding_indels.fa data/uniprot_60.fa",
+    );
+    let own = rows(own.text());
+    let text = crate::common::text("tests/golden/diamond_frameshift.tsv");
+    let expected: Vec<Vec<&str>> = text.lines().skip(1).map(|line| line.split('\t').collect()).collect();
+    let mut equal = 0;
+    for row in &expected {
+        let is_minus = |frame: &str| frame.starts_with('-');
+        let mut on = own.iter().filter(|own| own[..2] == row[..2] && is_minus(&own[9]) == is_minus(row[9]));
+        let best = on.next().unwrap_or_else(|| panic!("{row:?} is missing"));
+        let number = |text: &str| text.parse::<f64>().unwrap();
+        assert!(number(&best[2]) >= number(row[2]), "{row:?} and {best:?}");
+        if best[2] == row[2] {
+            equal += 1;
+            let ratio = number(&best[3]).max(1e-180) / number(row[3]).max(1e-180);
+            assert!((1.0 / 3.0..=3.0).contains(&ratio), "{row:?} and {best:?}");
+            assert!(best[5..11] == row[5..11], "{row:?} and {best:?}");
+        }
+    }
+    assert!(equal >= 18 && expected.len() == 19, "{equal} of {}", expected.len());
+    let shifts = |row: &Vec<&str>| row[11].matches("/-").count() + row[11].matches("\\-").count();
+    assert!(expected.iter().map(shifts).sum::<usize>() > 100);
+}
+
 /// A gene that lost and gained bases has one hit on its protein, where single frames have pieces.
 #[test]
 fn frameshifts_join_the_pieces_of_a_gene() {

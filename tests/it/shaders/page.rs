@@ -72,6 +72,13 @@ fn samples() -> Vec<Sample> {
             text(Variant::Traceback { mode, pieces }),
         ),
         (
+            "Frames",
+            "Finds the best score of a strand of DNA against a protein, with paths that change the frame. Rows are bases. \
+             Lanes pass the values of four rows on, through workgroup memory. A workgroup processes one to four pairs. Shown: \
+             queries of up to 128 bases.",
+            text(Variant::Frames { lanes: 8 }),
+        ),
+        (
             "Search: transpose",
             "Stores the residues of a text as bit planes for the sweeps. A thread transposes 32 residues of 32 chunks, so \
              that each word has one column, with a bit for each chunk.",
