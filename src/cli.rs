@@ -257,7 +257,7 @@ pub fn parse_line(line: impl IntoIterator<Item = OsString>) -> Result<Command, S
 }
 
 fn parse_from(line: impl IntoIterator<Item = OsString>) -> Result<Command, clap::Error> {
-    let line: Vec<OsString> = line.into_iter().collect();
+    let line = translate::replace_program(line.into_iter().collect());
     let parsed = help::check_words(&line).and_then(|()| understand(&line));
     parsed.map_err(|error| help::with_usage(error, &line))
 }

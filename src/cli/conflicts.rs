@@ -5,6 +5,7 @@
 
 use super::sort::SORT_MEMORY;
 use super::{Command, usage};
+use crate::terms::alignment::Strands;
 use crate::terms::options::{
     Format, HitFormat, MatesChoice, MatrixValues, Options, OutputFormat, PairSource, PatternSource,
     SearchFormat, SearchOptions, is_packed,
@@ -136,7 +137,21 @@ const CONFLICTS: &[Row] = &[
         commands: ALIGNER,
         options: &["--translate"],
         when: With(&["--alphabet dna"]),
-        text: "needs protein references; leave --alphabet out",
+        text: "decides on the alphabet; leave --alphabet out",
+    },
+    Row {
+        commands: ALIGNER,
+        options: &["--frameshift"],
+        when: If(|line| line.run(|run| run.translation.is_some_and(|translation| translation.targets))),
+        text: "is for translated queries and protein references; use --translate query",
+    },
+    Row {
+        commands: ALIGNER,
+        options: &["--translate"],
+        when: If(|line| {
+            line.run(|run| run.strands != Strands::Both && run.translation.is_some_and(|translation| !translation.queries))
+        }),
+        text: "aligns protein queries to both strands of the references; leave --strand out",
     },
     Row {
         commands: ALIGNER,

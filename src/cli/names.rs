@@ -94,6 +94,8 @@ pub enum FormatName {
 #[derive(Clone, Copy, ValueEnum)]
 pub enum TranslateName {
     Query,
+    Target,
+    Both,
 }
 
 impl From<FormatName> for OutputFormat {

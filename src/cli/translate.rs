@@ -3,17 +3,20 @@
 use super::names::TranslateName;
 use super::values;
 use crate::terms::alphabet::GeneticCode;
+use crate::terms::options::Translation;
 use clap::Args;
+use std::ffi::OsString;
 
 #[derive(Args)]
 #[command(next_help_heading = "Input")]
 pub struct TranslateFlags {
-    /// Translate DNA queries in their six frames and align them to proteins, as blastx: query
+    /// Translate DNA in six frames: query (as blastx), target (as tblastn) or both (as tblastx)
     ///
-    /// Each frame of a query is aligned with all references, and the query has the hits of all frames. Positions in a query are
-    /// those of its bases. --strand selects the frames of one strand. The output is a list (tab, json or text), and the column
-    /// qframe contains the frame: 1 to 3, or -1 to -3 for the reverse complement. A codon with ambiguous bases that stands for
-    /// several amino acids is X. Stops (*) score as the matrix says.
+    /// Each frame of a translated query is aligned with all references, or each frame of the references with all queries. The query
+    /// has the hits of all frames. Positions are those of bases. --strand selects the frames of one strand of the queries. The
+    /// output is a list (tab, json or text), and the columns qframe and sframe contain the frames: 1 to 3, or -1 to -3 for the
+    /// reverse complement. A codon with ambiguous bases that stands for several amino acids is X. Stops (*) score as the matrix
+    /// says. As the first word, blastx, tblastn and tblastx stand for the three values.
     #[arg(long, value_enum, value_name = "WHAT", hide_possible_values = true)]
     pub translate: Option<TranslateName>,
     /// Genetic code of --translate, by NCBI's number: 1 standard, 2 vertebrate mitochondria, 11 bacteria [default: 1]
@@ -30,8 +33,25 @@ pub struct TranslateFlags {
 }
 
 impl TranslateFlags {
-    /// The code by which queries are translated.
-    pub fn resolve(&self) -> Option<GeneticCode> {
-        self.translate.map(|TranslateName::Query| self.genetic_code.unwrap_or_default())
+    /// The sequences that are translated.
+    pub fn resolve(&self) -> Option<Translation> {
+        let (queries, targets) = match self.translate? {
+            TranslateName::Query => (true, false),
+            TranslateName::Target => (false, true),
+            TranslateName::Both => (true, true),
+        };
+        Some(Translation { code: self.genetic_code.unwrap_or_default(), queries, targets })
     }
+}
+
+/// BLAST's programs, and what they translate.
+const PROGRAMS: [(&str, &str); 3] = [("blastx", "query"), ("tblastn", "target"), ("tblastx", "both")];
+
+/// Replaces the name of a program of BLAST in the place of a subcommand by its option. A file of that name is given as ./blastx.
+pub fn replace_program(mut line: Vec<OsString>) -> Vec<OsString> {
+    let named = line.get(1).and_then(|word| PROGRAMS.iter().find(|(name, _)| word == name));
+    if let Some((_, what)) = named {
+        line.splice(1..2, ["--translate", what].map(OsString::from));
+    }
+    line
 }

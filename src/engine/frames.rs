@@ -61,7 +61,7 @@ impl CodonStep {
     }
 }
 
-/// H and E of each row in a column: what the next column needs.
+/// H and E of each row in a column, from which the next column is computed.
 #[derive(Clone)]
 struct Column {
     h: Vec<i32>,

@@ -302,6 +302,7 @@ impl Run<'_> {
             name: "",
             title: "",
             len: to_u32(residues.len()),
+            frame: None,
             aligned: alignment.aligned_residues(residues),
         };
         let page = PageOptions { width: WIDTH, colour: false };

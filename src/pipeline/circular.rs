@@ -74,6 +74,7 @@ mod tests {
             alphabet: Alphabet::Dna,
             masks_lower_case: false,
             left_out: Vec::new(),
+            bases: Vec::new(),
         }
     }
 

@@ -10,7 +10,7 @@ use crate::input::reader::{Reader, References};
 use crate::terms::alignment::Strands;
 use crate::terms::alphabet::Alphabet;
 use crate::terms::error::{Error, Result};
-use crate::terms::options::{Mode, Options};
+use crate::terms::options::{Mode, Options, Translation};
 use std::path::PathBuf;
 use std::sync::mpsc::SyncSender;
 
@@ -52,6 +52,9 @@ impl OpenInputs {
         }
         let alphabet = alphabet::settle(options, &mut source, Some(&mut reads), reporter)?;
         let (mut references, runs) = source.read(options, alphabet)?;
+        if let Some(code) = options.translation.and_then(Translation::of_targets) {
+            references = references.translated(code, source.path())?;
+        }
         circular::close(&options.circular, &mut references, source.path())?;
         warn(reporter, source.warnings());
         warn(reporter, order::warning(options, (&mut reads, first_query.unwrap_or(0)), &references)?);
@@ -73,7 +76,7 @@ impl OpenInputs {
 
 /// Strands on which each query is aligned.
 pub fn strands(options: &Options, alphabet: Alphabet) -> Strands {
-    match options.translation {
+    match options.translation.and_then(Translation::of_queries) {
         Some(_) => options.strands.translated(options.scoring.frameshift.is_some()),
         None if alphabet == Alphabet::Dna => options.strands,
         None => Strands::Plus,

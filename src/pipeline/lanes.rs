@@ -63,7 +63,7 @@ fn query_rules(options: &Options) -> ReadRules {
         keeps_tags: options.copies_comments,
         has_read_group: options.read_group.is_some(),
         keeps_fields: options.queries_are_records(),
-        translation: options.translation,
+        translation: options.translation.and_then(Translation::of_queries),
         sample: options.audit.as_ref().and_then(|audit| audit.sampled),
     }
 }

@@ -80,6 +80,7 @@ impl<'a> Run<'a> {
             lengths: references.lengths,
             sequences: Arc::clone(&targets),
             first: references.first,
+            bases: references.bases,
         };
         reporter.detail(&told(&named, longest));
         let tie_names = (options.ranked.tie_rule == TieRule::Hash).then(|| named.names.clone());

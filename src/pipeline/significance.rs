@@ -4,7 +4,7 @@ use crate::align::candidates::{Meets, PairLayout};
 use crate::align::fitted::{constants, growth};
 use crate::align::hits::{LeastScores, QueryRemarks, SearchInput, TooShort};
 use crate::align::significance::{Growth, SearchSpace, Significance, Space, Ungapped};
-use crate::terms::alignment::Strand;
+use crate::terms::alignment::{Strand, Strands};
 use crate::terms::batch::Batch;
 use crate::terms::bounds::potential;
 use crate::terms::casts::{to_i32, to_i64, to_u32};
@@ -39,8 +39,10 @@ pub struct Least {
 
 /// Search space of E-values for targets of these lengths.
 fn space(options: &Options, lengths: &[u32]) -> Space {
-    let letters = lengths.iter().map(|&len| u64::from(len)).sum();
-    let space = SearchSpace { letters, targets: lengths.len() as u64 };
+    let letters: u64 = lengths.iter().map(|&len| u64::from(len)).sum();
+    // As in BLAST, the six frames of a reference count as one protein.
+    let frames = if options.translation.is_some_and(|it| it.targets) { u64::from(Strands::AllFrames.count()) } else { 1 };
+    let space = SearchSpace { letters: letters / frames, targets: lengths.len() as u64 / frames };
     match (options.ranked.rank, options.mode) {
         (Rank::Evalue, Mode::Pairs) => Space::Corrected { targets: 1 },
         (Rank::Evalue, Mode::All | Mode::Triangle) => Space::Corrected { targets: space.targets },
@@ -64,6 +66,8 @@ impl Least {
     /// Conditions for queries against targets of these lengths.
     pub fn new(options: &Options, scoring: &Arc<Scoring>, lengths: &[u32]) -> Result<Least> {
         let is_list = matches!(options.format, OutputFormat::Hits(_));
+        // The statistics of random sequences are those of single frames, as in DIAMOND.
+        let scoring = &Arc::new(Scoring { frameshift: None, ..(**scoring).clone() });
         let default = default_min_score(scoring);
         let min_score = options.min_score.unwrap_or(default);
         let by_score = |growth| Least {

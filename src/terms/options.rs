@@ -15,6 +15,7 @@ mod sample_sheet;
 mod scoring;
 mod search;
 mod search_columns;
+mod translation;
 
 pub use audit::{AuditFormat, AuditOptions, Sample, SampledNames};
 pub use columns::Column;
@@ -37,6 +38,7 @@ pub use search::{
     PamSide, PatternSource, Rate, SearchFormat, SearchOptions,
 };
 pub use search_columns::SearchColumn;
+pub use translation::Translation;
 
 use crate::terms::alignment::Strands;
 use crate::terms::alphabet::{Alphabet, GeneticCode};
@@ -248,8 +250,8 @@ pub struct Options {
     pub removes_gaps: bool,
     /// `None` detects it from the reference.
     pub alphabet: Option<Alphabet>,
-    /// Queries are DNA, and are translated with this code to be aligned to proteins.
-    pub translation: Option<GeneticCode>,
+    /// Which sequences are DNA that is translated to proteins.
+    pub translation: Option<Translation>,
     pub scoring: ScoringChoice,
     /// Align DNA queries in both orientations.
     pub strands: Strands,

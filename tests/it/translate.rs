@@ -110,6 +110,49 @@ fn hits_are_those_of_the_frames() {
     }
 }
 
+/// The hits on translated references are those on the proteins of their frames; so are those of translated queries there.
+#[test]
+fn hits_on_translated_references_are_those_on_their_frames() {
+    let folder = coding();
+    let limits = "--all --min-score 40 --evalue 1e9";
+    let columns = "--columns qseqid,sseqid,score,sstart,send,qstart,qend,cigar,sframe,slen,length,pident";
+    for (what, query) in [("target", "p.fa"), ("both", "dna.fa")] {
+        let own = folder.line(&format!("-q --translate {what} {limits} {columns} {query} dna.fa"));
+        let own: BTreeSet<Vec<String>> = rows(own.text()).into_iter().collect();
+        let translation = if what == "both" { "--translate query" } else { "--alphabet protein --format tab" };
+        let of_frames = folder.line(&format!("-q {translation} {limits} {columns} {query} frames.fa"));
+        let mut expected = BTreeSet::new();
+        for mut row in rows(of_frames.text()) {
+            let name = row[1].clone();
+            let parts: Vec<&str> = name.split(':').collect();
+            let (frame, len): (i64, i64) = (parts[1].parse().unwrap(), parts[2].parse().unwrap());
+            let base = |residues: i64| frame.abs() - 1 + 3 * residues;
+            let (start, end): (i64, i64) = (row[3].parse().unwrap(), row[4].parse().unwrap());
+            let (first, last) = match frame > 0 {
+                true => (base(start - 1) + 1, base(end)),
+                false => (len - base(start - 1), len - base(end) + 1),
+            };
+            (row[1], row[3], row[4]) = (parts[0].to_string(), first.to_string(), last.to_string());
+            (row[8], row[9]) = (frame.to_string(), len.to_string());
+            expected.insert(row);
+        }
+        assert!(own == expected, "{what}: {:?}", own.symmetric_difference(&expected).next());
+        assert!(own.len() >= 60, "{what}: {}", own.len());
+    }
+    for (format, more) in [("tab", "--columns std,sframe,qframe"), ("json", ""), ("text", "")] {
+        let common = format!("-q --translate target --format {format} {more} --min-score 40");
+        let expected = folder.line(&format!("{common} --device cpu p.fa dna.fa")).done();
+        for more in ["--device plain", "--batch 1 -t 1"] {
+            assert!(folder.line(&format!("{common} {more} p.fa dna.fa")).done() == expected, "{format} {more}");
+        }
+    }
+    folder.line("index -q dna.fa -o dna.swdb").ended(0);
+    let of = |reference: &str| folder.line(&format!("tblastn -q --min-score 40 p.fa {reference}")).text().to_string();
+    assert_eq!(of("dna.swdb"), of("dna.fa"));
+    folder.line("tblastn -q p.fa p.fa").said(1, &["p.fa"]);
+    folder.line("-q --translate target --frameshift 15 p.fa dna.fa").said(2, &["--frameshift", "--translate query"]);
+}
+
 #[test]
 fn nothing_but_the_input_decides() {
     let folder = coding();
@@ -133,21 +176,26 @@ fn nothing_but_the_input_decides() {
 /// Each hit of blastx with the same scores is found with at least its score, and on the same bases if the scores are equal.
 /// E-values differ by BLAST's allowance for gaps between hits.
 #[test]
-fn hits_are_at_least_those_of_blastx() {
-    let own = line_here(
-        "-q --translate query --matrix BLOSUM62 --gap-open 11 --gap-extend 1 --all --evalue 10 \
-         --columns qseqid,sseqid,score,evalue,bitscore,qstart,qend,sstart,send,qframe data/coding.fa data/uniprot_60.fa",
-    );
+fn hits_are_at_least_those_of_blast() {
+    hits_are_at_least_those_of("blastx", "qframe data/coding.fa data/uniprot_60.fa");
+    hits_are_at_least_those_of("tblastn", "sframe data/uniprot_60.fa data/coding.fa");
+}
+
+fn hits_are_at_least_those_of(program: &str, frame_and_files: &str) {
+    let own = line_here(&format!(
+        "{program} -q --matrix BLOSUM62 --gap-open 11 --gap-extend 1 --all --evalue 10 \
+         --columns qseqid,sseqid,score,evalue,bitscore,qstart,qend,sstart,send,{frame_and_files}"
+    ));
     let own = rows(own.text());
     let mut equal = 0;
-    let text = crate::common::text("tests/golden/blastx.tsv");
+    let text = crate::common::text(&format!("tests/golden/{program}.tsv"));
     let expected: Vec<Vec<&str>> = text.lines().skip(1).map(|line| line.split('\t').collect()).collect();
     for row in &expected {
         let number = |text: &str| text.parse::<f64>().unwrap();
         let is_on = |own: &&Vec<String>| own[0] == row[0] && own[1] == row[1] && own[9] == row[9];
         let covers = |own: &Vec<String>| {
             let [a, b, c, d] = [&*own[7], &*own[8], row[7], row[8]].map(number);
-            a < d && c < b
+            a.min(b) < c.max(d) && c.min(d) < a.max(b)
         };
         let best =
             own.iter().filter(is_on).filter(|own| covers(own)).max_by_key(|own| number(&own[2]) as i64);

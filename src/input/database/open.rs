@@ -106,6 +106,7 @@ impl Database {
             alphabet: self.alphabet(),
             masks_lower_case: self.masks_lower_case(),
             left_out: Vec::new(),
+            bases: Vec::new(),
         })
     }
 
@@ -212,6 +213,7 @@ mod tests {
             alphabet: Alphabet::Dna,
             masks_lower_case: false,
             left_out: Vec::new(),
+            bases: Vec::new(),
         };
         let mut bytes = Vec::new();
         let mut put = |more: &[u8]| {

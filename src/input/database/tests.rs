@@ -32,6 +32,7 @@ fn references(lengths: &[usize], alphabet: Alphabet) -> References {
         alphabet,
         masks_lower_case: alphabet == Alphabet::Protein,
         left_out: Vec::new(),
+        bases: Vec::new(),
     }
 }
 

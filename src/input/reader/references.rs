@@ -13,7 +13,8 @@ use super::names::first_repeated;
 use super::parse::{Before, Raw, foreign_letter};
 use super::remarks::Remark;
 use super::source::BAM;
-use crate::terms::alphabet::{Alphabet, Suggested};
+use crate::terms::alignment::Strands;
+use crate::terms::alphabet::{Alphabet, GeneticCode, NO_CODON, Suggested, protein_codes};
 use crate::terms::batch::Sequences;
 use crate::terms::casts::{to_u32, to_u64, to_usize};
 use crate::terms::error::{Error, Place, Result};
@@ -44,6 +45,46 @@ pub struct References {
     pub masks_lower_case: bool,
     /// 0-based indices of the records of the file that have no residues and are not references.
     pub left_out: Vec<u64>,
+    /// Lengths of the references in bases if `sequences` are their six frames. Names, titles and lengths are then those of the
+    /// frames.
+    pub bases: Vec<u32>,
+}
+
+impl References {
+    /// The six frames of each reference, which are proteins. All references must be here.
+    ///
+    /// # Errors
+    /// If the references are proteins.
+    pub fn translated(self, code: GeneticCode, path: &Path) -> Result<References> {
+        if self.alphabet == Alphabet::Protein {
+            let text = format!("{}: the references are protein; --translate target needs DNA", path.display());
+            return Err(Error::Usage(text));
+        }
+        let frames = Strands::AllFrames.orientations();
+        self.sequences.prove_all()?;
+        let translated: Vec<Sequences> = (0..self.sequences.len())
+            .into_par_iter()
+            .map(|place| {
+                let mut own = Sequences::default();
+                let codes = self.sequences.get(place);
+                for &frame in frames {
+                    let protein = code.translate(codes, frame);
+                    // A frame without a codon has a residue that aligns with nothing.
+                    own.push(protein_codes(if protein.is_empty() { &[NO_CODON] } else { &protein }));
+                }
+                own
+            })
+            .collect();
+        let mut sequences = Sequences::default();
+        sequences.append_all(&translated.iter().collect::<Vec<_>>());
+        drop(translated);
+        let lengths = sequences.iter().map(|codes| to_u32(codes.len())).collect();
+        let each = |texts: Vec<String>| -> Vec<String> {
+            texts.into_iter().flat_map(|text| vec![text; frames.len()]).collect()
+        };
+        let (names, titles) = (each(self.names), each(self.titles));
+        Ok(References { names, titles, lengths, sequences, alphabet: Alphabet::Protein, bases: self.lengths, ..self })
+    }
 }
 
 /// References of a piece. A reference with invalid residues has only a name and a line.
@@ -191,6 +232,7 @@ fn read(
                 alphabet,
                 masks_lower_case,
                 left_out,
+                bases: Vec::new(),
             })
         }
     }

@@ -299,7 +299,7 @@ impl<'a> HitLines<'a> {
             target: place,
             columns: &columns,
             descends: descend,
-            query_step: 1,
+            steps: [1, 1],
         };
         push_blocks(&mut block, &self.style.page, &blocks);
         out.extend_from_slice(block.as_bytes());

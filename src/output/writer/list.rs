@@ -90,7 +90,7 @@ impl ListMaker {
             targets: HitTargets::Loaded(targets),
             scoring,
             ranked,
-            translation: options.translation,
+            translation: options.translation.and_then(Translation::of_queries),
             format,
             columns: options.ranked.columns.clone(),
             page: options.ranked.page,
@@ -136,7 +136,7 @@ impl ListMaker {
     /// A hit without the values that depend on other hits of its target.
     fn shown(&self, query: &mut QueryShown, alignment: &Alignment) -> ShownHit<'_> {
         let shown = ShownHit::new(&self.scoring, query, alignment, self.targets.of(alignment));
-        let (len, target_len) = (query.told.residues, shown.target_len);
+        let (len, target_len) = (query.told.residues, shown.target_residues);
         let significance = self.ranked.significance.map(|significance| {
             let evalue = significance.evalue(alignment.score, len, target_len);
             (significance.bits(alignment.score), evalue)

@@ -153,7 +153,7 @@ pub(super) fn push(
     tier.put(out);
     alignments.len().put(out);
     for (at, hit) in alignments.iter().enumerate() {
-        let HitTarget { number, name, title, len, aligned } = targets.of(hit);
+        let HitTarget { number, name, title, len, aligned, .. } = targets.of(hit);
         Alignment { target: to_u32(number), ..hit.clone() }.put(out);
         // Only hits of mates have roles.
         in_part.get(at).unwrap_or(&InPart::Hit { beside: None }).put(out);

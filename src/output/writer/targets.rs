@@ -1,7 +1,7 @@
 //! The targets of hits, as writers show them: the references of a run or, in a merge, what parts of the references
 //! store with their hits.
 
-use crate::terms::alignment::Alignment;
+use crate::terms::alignment::{Alignment, MOST_ORIENTATIONS as FRAMES, Strand, Strands};
 use crate::terms::batch::Sequences;
 use crate::terms::casts::to_u32;
 use std::collections::{BTreeMap, HashMap};
@@ -19,6 +19,8 @@ pub struct NamedTargets {
     /// reference `first`.
     pub sequences: Arc<Sequences>,
     pub first: usize,
+    /// Lengths of references in bases if each six of `sequences` are the frames of one.
+    pub bases: Vec<u32>,
 }
 
 /// The targets of the hits that a writer gets.
@@ -35,7 +37,10 @@ pub struct HitTarget<'a> {
     pub name: &'a str,
     /// The whole header line, if the output shows it.
     pub title: &'a str,
+    /// Length in aligned residues.
     pub len: u32,
+    /// The frame and the length in bases, if it is a frame of a translated reference.
+    pub frame: Option<(Strand, u32)>,
     /// Codes of the residues that the hit aligns.
     pub aligned: &'a [u8],
 }
@@ -87,7 +92,7 @@ impl NamedTargets {
     pub fn whole(names: Vec<String>, sequences: Arc<Sequences>) -> NamedTargets {
         let lengths =
             (0..sequences.len()).map(|target| to_u32(sequences.once(to_u32(target)).len())).collect();
-        NamedTargets { names, titles: Vec::new(), lengths, sequences, first: 0 }
+        NamedTargets { names, titles: Vec::new(), lengths, sequences, first: 0, bases: Vec::new() }
     }
 
     /// Names of the references that queries are aligned to.
@@ -105,7 +110,8 @@ impl NamedTargets {
         let number = self.first + hit.target as usize;
         let aligned = hit.aligned_residues(self.sequences.once(hit.target));
         let title = self.titles.get(number).map_or("", String::as_str);
-        HitTarget { number, name: &self.names[number], title, len: self.lengths[number], aligned }
+        let frame = self.bases.get(number / FRAMES).map(|&bases| (Strands::AllFrames.of_number(hit.target), bases));
+        HitTarget { number, name: &self.names[number], title, len: self.lengths[number], frame, aligned }
     }
 }
 
@@ -130,6 +136,6 @@ impl StoredTargets {
             codes.get(from..to)
         });
         let aligned = aligned.flatten().next().unwrap_or_default();
-        HitTarget { number: hit.target as usize, name, title, len, aligned }
+        HitTarget { number: hit.target as usize, name, title, len, frame: None, aligned }
     }
 }

@@ -42,7 +42,12 @@ pub struct ShownHit<'a> {
     pub name: &'a str,
     /// The target's header line.
     pub title: &'a str,
+    /// Length in letters, of a translated target in bases.
     pub target_len: usize,
+    /// Length in aligned residues.
+    pub target_residues: usize,
+    /// The frame of a translated target.
+    pub target_frame: Option<Strand>,
     pub strand: Strand,
     /// The frame of the first codon of a translated query, as BLAST numbers it.
     pub frame: Option<i8>,
@@ -192,14 +197,16 @@ impl<'a> ShownHit<'a> {
         ShownHit {
             name: target.name,
             title: target.title,
-            target_len: target.len as usize,
+            target_len: target.frame.map_or(target.len, |(_, bases)| bases) as usize,
+            target_residues: target.len as usize,
+            target_frame: target.frame.map(|(frame, _)| frame),
             strand: alignment.strand,
             frame,
             shifts,
             alphabet: scoring.alphabet,
             score: alignment.score,
             query: taken,
-            target: (alignment.target_start, alignment.target_end),
+            target: target_letters(alignment, &target),
             kinds,
             significance: None,
             identity: Identity::default(),
@@ -256,14 +263,27 @@ impl<'a> ShownHit<'a> {
 
     /// Whether the alignment is on the reverse strand of one of the two.
     pub fn is_minus(&self) -> bool {
-        self.strand.is_minus()
+        self.strand.is_minus() != self.target_frame.is_some_and(Strand::is_minus)
+    }
+
+    /// Whether the positions of the columns descend in the target.
+    pub fn target_descends(&self) -> bool {
+        self.strand.is_reverse() || self.target_frame.is_some_and(Strand::is_minus)
     }
 
     /// 1-based positions of the first and last aligned target residue in the direction of the query.
     pub fn target_ends(&self) -> (u32, u32) {
-        match self.strand {
-            Strand::Reverse => (self.target.1, self.target.0 + 1),
-            _ => (self.target.0 + 1, self.target.1),
+        match self.target_descends() {
+            true => (self.target.1, self.target.0 + 1),
+            false => (self.target.0 + 1, self.target.1),
         }
     }
+}
+
+/// The interval of the target's letters that an alignment covers, in the forward target.
+fn target_letters(alignment: &Alignment, target: &HitTarget) -> (u32, u32) {
+    let residues = (alignment.target_start, alignment.target_end);
+    let Some((frame, bases)) = target.frame else { return residues };
+    let [start, end] = [residues.0, residues.1].map(|residue| frame.first_base().unwrap_or(0) + CODON * residue);
+    if frame.is_minus() { (bases - end, bases - start) } else { (start, end) }
 }

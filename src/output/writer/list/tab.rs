@@ -90,7 +90,10 @@ fn push_column(out: &mut Vec<u8>, column: Column, query: &QueryTold, hit: &Shown
         // BLAST shows the target's reverse complement beside the query. For proteins it has no frames.
         Column::Qframe => put(out, hit.frame.map_or(frame(hit, false), i32::from)),
         Column::Frameshifts => put(out, hit.shifts.len()),
-        Column::Sframe => put(out, frame(hit, is_reverse)),
+        Column::Sframe => {
+            let translated = hit.target_frame.and_then(|frame| frame.frame_from(0));
+            put(out, translated.map_or(frame(hit, is_reverse), i32::from));
+        }
         Column::Btop => push_btop(out, &hit.columns_and_shifts()),
         Column::Sstrand => put(
             out,

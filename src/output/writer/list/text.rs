@@ -29,8 +29,8 @@ pub struct AlignmentBlocks<'a> {
     pub columns: &'a [ColumnShown],
     /// Whether the positions of each sequence descend.
     pub descends: [bool; 2],
-    /// Letters of the query for each of its residues in the columns: 3 for a translation.
-    pub query_step: u64,
+    /// Letters of each sequence for a residue in the columns: 3 for a translation.
+    pub steps: [u64; 2],
 }
 
 /// One of the two sequences of a block: its label, and the position of its next residue.
@@ -65,10 +65,13 @@ fn push_hit(text: &mut String, page: &PageOptions, query: &QueryTold, hit: &Show
     let significance = hit.significance.map_or(String::new(), |(bits, evalue)| {
         format!(" ({} bits), E-value {}", bits_text(bits), evalue_text(evalue))
     });
-    let strand = match (hit.alphabet, hit.frame) {
-        (Alphabet::Protein, None) => String::new(),
-        (Alphabet::Protein, Some(frame)) => format!(", frame {frame:+}"),
-        (Alphabet::Dna, _) => format!(", strand {}", if hit.is_minus() { '-' } else { '+' }),
+    let target_frame = hit.target_frame.and_then(|frame| frame.frame_from(0));
+    let strand = match (hit.alphabet, hit.frame, target_frame) {
+        (Alphabet::Protein, None, None) => String::new(),
+        (Alphabet::Protein, Some(frame), None) => format!(", frame {frame:+}"),
+        (Alphabet::Protein, None, Some(frame)) => format!(", target frame {frame:+}"),
+        (Alphabet::Protein, Some(frame), Some(target)) => format!(", frame {frame:+}, target frame {target:+}"),
+        (Alphabet::Dna, ..) => format!(", strand {}", if hit.is_minus() { '-' } else { '+' }),
     };
     line(text, format_args!("Score {}{significance}{strand}", hit.score));
     let columns = kinds.counts.columns();
@@ -98,8 +101,8 @@ fn push_columns(text: &mut String, page: &PageOptions, hit: &ShownHit) {
         query: (query_first.into(), query_last.into()),
         target: (first.into(), last.into()),
         columns: &columns,
-        descends: [is_translated && hit.is_minus(), hit.strand.is_reverse()],
-        query_step: if is_translated { 3 } else { 1 },
+        descends: [is_translated && hit.strand.is_minus(), hit.target_descends()],
+        steps: [is_translated, hit.target_frame.is_some()].map(|is_translated| if is_translated { 3 } else { 1 }),
     };
     push_blocks(text, page, &blocks);
 }
@@ -141,14 +144,14 @@ fn folded(text: &str, (mut column, width): (usize, usize)) -> String {
 
 /// Appends an alignment in blocks.
 pub fn push_blocks(text: &mut String, page: &PageOptions, blocks: &AlignmentBlocks) {
-    let AlignmentBlocks { labels, alphabet, query, target, columns, descends, query_step } = *blocks;
+    let AlignmentBlocks { labels, alphabet, query, target, columns, descends, steps } = *blocks;
     let digits = [query.0, query.1, target.0, target.1].map(|end| end.to_string().len());
     let digits = digits.into_iter().max().unwrap_or(1);
     let label = labels[0].len();
     // A line is the label, a space, the position, a space, residues, a space, and the position.
     let letters = page.width.saturating_sub(2 * digits + label + 3).max(LEAST);
-    let mut query = BlockSide { label: labels[0], next: query.0, descends: descends[0], step: query_step };
-    let mut target = BlockSide { label: labels[1], next: target.0, descends: descends[1], step: 1 };
+    let mut query = BlockSide { label: labels[0], next: query.0, descends: descends[0], step: steps[0] };
+    let mut target = BlockSide { label: labels[1], next: target.0, descends: descends[1], step: steps[1] };
     for block in columns.chunks(letters) {
         query.push(text, page, digits, block, |column| column.query);
         let signs: String = block.iter().map(|column| sign(alphabet, column)).collect();
@@ -260,7 +263,7 @@ mod tests {
             target: (1_000, 978),
             columns,
             descends: [false, true],
-            query_step: 1,
+            steps: [1, 1],
         };
         push_blocks(&mut text, &page, &blocks);
         text
