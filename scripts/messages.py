@@ -11,7 +11,7 @@ import pathlib
 import re
 import sys
 
-from rust_text import FILES, Hole, Reader, Text
+from rust_text import FILES, Hole, Reader, Text, receiver, text_of
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "messages.md"
@@ -37,10 +37,18 @@ SINKS = [(path.split(), kind, arguments) for path, kind, arguments in SINKS]
 ROOTS = [
     ("terms/error.rs", "remedy", "error", "\x01file\x02: \x01message\x02"),
     ("terms/error.rs", "remedy_of_code", "error", "\x01file\x02: \x01message\x02"),
-    ("input/reader/remarks.rs", "sentence", "warning", ""),
     ("pipeline/remarks.rs", "unsplit", "note", ""),
     ("pipeline/remarks.rs", "too_short", "note", ""),
     ("pipeline/remarks.rs", "too_unlikely", "note", ""),
+    ("input/reader.rs", "warnings", "warning", ""),
+    ("terms/options/read_group.rs", "parse", "value", ""),
+    ("terms/options/scoring.rs", "matrix_text", "error", ""),
+]
+# Fields of structs that are messages: file, field, kind, and whether the fields `options` and `commands` name the options that
+# the message begins with, and the subcommands.
+FIELDS = [
+    ("cli/conflicts.rs", "text", "error", True),
+    ("terms/options/mapper.rs", "remark", "warning", False),
 ]
 # Calls that pass on a message from elsewhere, or that make no message: file, and the start of the argument's text.
 PASSED_ON = [
@@ -61,11 +69,15 @@ PASSED_ON = [
     ("input/reader/gunzip.rs", "Damaged ( error . to_string ( ) )"),
     ("input/reader/faults.rs", "damaged . to_string"),
 ]
+# Files with messages that only pass on others, which are found where they are made.
+WRAPPERS = {"cli/lanes.rs", "pipeline/audit/inputs.rs", "pipeline/device.rs", "pipeline/grep.rs", "pipeline/grep/scan.rs",
+            "pipeline/grep/sought.rs", "pipeline/report.rs"}
 # Files whose messages the command never prints: the library's interface, and checks of the program's own output.
 NOT_SEEN = re.compile(r"^(api/|terms/error\.rs|terms/scoring\.rs|gpu/template)")
 # Messages that are wrapped in others: file, the text before, and the text after.
 WRAPPED = [
     ("input/reader/bam.rs", "", "copy or write the file again; check it with `samtools quickcheck`"),
+    ("input/reader/mapped.rs", "", "copy or write the file again; check it with `samtools quickcheck`"),
     ("input/reader/bgzf.rs", "the gzip data is truncated or damaged (", "copy or compress the file again; check it with `gzip -t`"),
     ("input/reader/gunzip.rs", "the gzip data is truncated or damaged (", "copy or compress the file again; check it with `gzip -t`"),
     ("input/reader/share/feed.rs", "the gzip data is truncated or damaged (", "copy or compress the file again; check it with `gzip -t`"),
@@ -95,6 +107,8 @@ def calls(file):
     for i, token in enumerate(tokens):
         for path, kind, arguments in SINKS:
             begin = i + len(path)
+            if tokens[i:begin] == path and tokens[i - 2:i] == ["map_err", "("] and tokens[begin] == ")":
+                yield kind, i, [receiver(file, i - 3)]
             if tokens[i:begin] != path or tokens[begin] != "(" or tokens[i - 1] == "fn":
                 continue
             args = file.split(begin + 1, file.close[begin])
@@ -129,6 +143,31 @@ def messages_of(file, reader, unknown):
             unknown.append(f"src/{file.path}:{file.lines[i]}: {source}")
 
 
+def strings(file, span):
+    """The literals of an expression, or of the constant that it names."""
+    i, j = span
+    if j == i + 1 and file.tokens[i] in file.constants:
+        return strings(file, file.constants[file.tokens[i]])
+    return [text_of(token) for token in file.tokens[i:j] if token[0] == '"']
+
+
+def messages_of_fields(file, reader, field, kind, has_options):
+    """The messages in a field of each value of a struct."""
+    for i, token in enumerate(file.tokens):
+        if token != "{" or not re.match("[A-Z]", file.tokens[i - 1]) or file.tokens[i - 2] in {"struct", "impl", "for", "->", "enum"}:
+            continue
+        fields = {file.tokens[a]: (a + 2, b) for a, b in file.split(i + 1, file.close[i]) if file.tokens[a + 1] == ":"}
+        for value, _ in reader.values(file, fields[field], {}) if field in fields else ():
+            text, home = value[1] if isinstance(value, tuple) else value, file.path
+            if not isinstance(text, Text):
+                continue
+            if has_options:
+                *options, last = strings(file, fields["options"])
+                text = f"{', '.join(options)} or {last} {text}" if options else f"{last} {text}"
+                home = f"cli/{strings(file, fields['commands'])[0]}"
+            yield Message(home, kind, text)
+
+
 def all_messages():
     """Every message, and the calls whose message was not found."""
     reader, unknown, found = Reader(), [], []
@@ -141,8 +180,13 @@ def all_messages():
                 found += [Message("cli/values.rs", "value", text) for text in errors if isinstance(text, Text)]
             for path, name, kind, before in ROOTS:
                 if (file.path, function.name) == (path, name):
-                    texts = [text for text in reader.returned(function, {}) if isinstance(text, Text) and text]
+                    returned = [text[1] if isinstance(text, tuple) else text for text in reader.returned(function, {})]
+                    returned = [text[-1] if isinstance(text, list) else text for text in returned]
+                    texts = [text for text in returned if isinstance(text, Text) and text]
                     found += [Message(path, kind, before, text.removeprefix("; ")) if before else Message(path, kind, text) for text in texts]
+        for path, *fields in FIELDS:
+            if file.path == path:
+                found += messages_of_fields(file, reader, *fields)
     return found, unknown
 
 
@@ -204,7 +248,7 @@ def is_wrapper(text):
     return bool(re.search("\x01(problem|remedy|warning)\x02", text)) or not re.search("[a-z]{3}", rest) or text.startswith("\x01text\x02;")
 
 
-def page(found):
+def page(found, unknown):
     sections = {title: {} for title, _, _ in SECTIONS}
     for message in found:
         problem, kind = message.problem, message.kind
@@ -214,7 +258,11 @@ def page(found):
                 continue
             kind = level
         problem, remedy = [*re.split(r"(?<!\[); ", f"{problem}; {message.remedy}".rstrip("; "), maxsplit=1), ""][:2]
-        if is_wrapper(f"{problem}; {remedy}") or problem in NOT_REACHED:
+        if is_wrapper(f"{problem}; {remedy}"):
+            if message.file not in WRAPPERS:
+                unknown.append(f"src/{message.file}: {markdown(problem)}")
+            continue
+        if problem in NOT_REACHED:
             continue
         for title, _, places in SECTIONS:
             if any(kind == place or message.file.startswith(place) and kind not in {"warning", "value"} for place in places):
@@ -236,7 +284,7 @@ def page(found):
 
 def main():
     found, unknown = all_messages()
-    text = page(found)
+    text = page(found, unknown)
     for call in unknown:
         print(f"{call}: its message was not found; teach scripts/messages.py this pattern", file=sys.stderr)
     if "--check" in sys.argv[1:]:

@@ -4,7 +4,7 @@
 the string literals that it may have: through `let`, `match`, `if`, constants, parameters (to all callers), and functions that
 return text. A `{name}` that it does not follow becomes a placeholder, the name between \x01 and \x02.
 """
-from .files import FILES, SOURCE
-from .values import Hole, Reader, Text
+from .files import FILES, SOURCE, receiver
+from .values import Hole, Reader, Text, text_of
 
-__all__ = ["FILES", "SOURCE", "Hole", "Reader", "Text"]
+__all__ = ["FILES", "SOURCE", "Hole", "Reader", "Text", "receiver", "text_of"]

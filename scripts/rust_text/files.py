@@ -70,7 +70,7 @@ class File:
         self.block_end = at
 
     def drop_attributes(self):
-        """Leaves out attributes, and what is compiled only for tests."""
+        """Leaves out attributes, type arguments of calls (`::<T>`), and what is compiled only for tests."""
         keep, i, tokens = [], 0, self.tokens
         while i < len(tokens):
             if tokens[i] == "#" and tokens[i + 1] in "[!":
@@ -85,6 +85,12 @@ class File:
                             i = self.close.get(i, i) + 1
                         i = self.close.get(i, i) + 1
                     continue
+            if tokens[i:i + 2] == ["::", "<"]:
+                depth, i = 1, i + 2
+                while depth:
+                    depth += (tokens[i] == "<") - (tokens[i] == ">")
+                    i += 1
+                continue
             keep.append(i)
             i += 1
         self.lines = [self.lines[i] for i in keep]
@@ -307,7 +313,8 @@ def sites(wanted):
 
 def same(found, wanted, file, i):
     """Methods of one name and number of arguments share their callers."""
-    return found is wanted or bool(found and wanted.is_method and found.name == wanted.name and file.tokens[i - 1] == ".")
+    is_like = found and wanted.is_method and found.name == wanted.name and len(found.params) == len(wanted.params)
+    return found is wanted or bool(is_like and file.tokens[i - 1] == ".")
 
 
 def receiver(file, i):
@@ -316,6 +323,8 @@ def receiver(file, i):
     i -= 1
     while i >= 0:
         token = file.tokens[i]
+        if token == "}" and file.tokens[i + 1] not in {".", "?"}:
+            break
         if i in file.open:
             i = file.open[i] - 1
             continue

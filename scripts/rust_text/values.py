@@ -88,6 +88,9 @@ class Reader:
                     yield from self.values(file, closure.body, choices)
             return
         end = self.primary_end(file, i, j)
+        if token == "(" and end < j and tokens[end] == "(" and tokens[end - 3] == ".":
+            yield from self.called_field(file, end, choices)
+            return
         chain, at = [], end
         while at < j:
             if tokens[at] == "?":
@@ -98,8 +101,6 @@ class Reader:
                 at = file.close[at] + 1
             elif tokens[at] == "." and at + 1 < j:
                 name, at = tokens[at + 1], at + 2
-                if at < j and tokens[at] == "::":
-                    at = file.until(at, "(", j)
                 if at < j and tokens[at] == "(":
                     chain.append((name, at - 1, file.split(at + 1, file.close[at])))
                     at = file.close[at] + 1
@@ -129,7 +130,7 @@ class Reader:
             yield from self.primary(file, *primary, choices)
             return
         *before, (name, at, args) = chain
-        if name in SAME or name in {"?", "filter", "find", "chain", "take", "skip"}:
+        if name in SAME or name in {"?", "filter", "find", "take", "skip"}:
             for value, made in self.chain(file, primary, before, choices):
                 if name in {"?", "unwrap_or_default"} and isinstance(value, tuple):
                     if value[0] == "Err":
@@ -149,6 +150,9 @@ class Reader:
             return
         if name in {"map_or", "map_or_else"}:
             yield from itertools.chain(self.values(file, args[0], choices), self.values(file, args[1], choices))
+            return
+        if name == "chain":
+            yield from itertools.chain(self.chain(file, primary, before, choices), self.values(file, args[0], choices))
             return
         if name in {"map", "and_then", "filter_map", "flat_map"}:
             for value, made in self.values(file, args[0], choices):
@@ -270,12 +274,15 @@ class Reader:
             home, args, outer = choices[source]
             found = [(home, args, outer, choices)]
         elif source.name is None:
-            # Closures without a name are arguments of a method; that of `map_err` gets an error.
+            # Closures without a name are arguments of a method; that of `map_err` gets an error. In a placeholder,
+            # that of `map` gets a value.
             before = source.start - 1 - (file.tokens[source.start - 1] == "move")
-            if file.tokens[before - 1] in {"map_err", "unwrap_or_else", "or_else"}:
-                for value, made in self.values(file, receiver(file, before - 2), choices):
-                    if isinstance(value, tuple) and value[0] == "Err":
-                        yield value[1], made
+            is_part = self.placeholders and names_of(binding.pattern) & FOLLOWED
+            kinds = {"map_err": "Err", "unwrap_or_else": "Err", "or_else": "Err"} | ({"map": "Some"} if is_part else {})
+            wanted = kinds.get(file.tokens[before - 1])
+            for value, made in self.values(file, receiver(file, before - 2), choices) if wanted else ():
+                if isinstance(value, tuple) and value[0] == wanted:
+                    yield value[1], made
             return
         elif self.placeholders and not names_of(binding.pattern) & FOLLOWED:
             return
@@ -307,6 +314,14 @@ class Reader:
         for at, value in enumerate(found):
             if value not in found[:at]:
                 yield value, choices
+
+    def called_field(self, file, i, choices):
+        """What the call `(value.field)(...)` returns, whose arguments begin at token i: that of each function of the file in such a field."""
+        field, args = file.tokens[i - 2], file.split(i + 1, file.close[i])
+        stored = {name for colon, name in zip(file.tokens, file.tokens[2:]) if colon == field}
+        for function in file.functions:
+            if function.name in stored and not function.is_method:
+                yield from self.called(function, file, args, choices)
 
     def returned(self, function, choices):
         file, (i, j) = function.file, function.body
@@ -409,7 +424,7 @@ class Reader:
             if file.tokens[at] in NOT_FOLLOWED - {"shown"} and file.tokens[at + 1] == "(":
                 return file.tokens[at] + "()"
         words = [word for word in file.tokens[i:j] if re.fullmatch(r"[A-Za-z_]\w*", word) and word not in NO_NAMES]
-        return words[-1] if words else "value"
+        return words[-1] if words else "file"
 
 
 # Words in expressions that do not describe the value.
@@ -420,10 +435,10 @@ NO_NAMES = SAME | {"self", "display", "escape_debug", "escape_default", "escape_
 WORDS = {
     "queries_are()": "number of queries", "as_secs": "number", "asked": "number", "at": "position", "byte": "character", "c": "character",
     "count": "number", "counted()": "number of records", "describe": "device", "error": "cause", "escape_ascii": "character", "granted": "value",
-    "has": "number", "infos": "names", "len": "number", "letter": "character", "letters": "number", "lost": "device", "MAX_PARAMETER": "maximum",
+    "has": "number", "infos": "names", "len": "number", "letter": "character", "letters": "number", "lines": "number", "lost": "device", "MAX_PARAMETER": "maximum",
     "MAX_REFERENCE": "maximum", "MAX": "maximum", "most": "number", "MOST_INSERT": "maximum", "MOST_LETTERS": "maximum", "msg": "cause", "named()": "scoring",
     "needs": "number", "number": "number", "of": "number", "order": "in the same order", "possible()": "highest possible scores", "several": "number",
-    "shown": "name", "source": "cause", "value": "file",
+    "shown": "name", "source": "cause",
 }
 
 
