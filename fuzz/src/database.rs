@@ -61,6 +61,7 @@ fn sound() -> &'static [Vec<u8>; 2] {
             alphabet: Alphabet::Dna,
             masks_lower_case: false,
             left_out: Vec::new(),
+            bases: Vec::new(),
         };
         let index = Index::in_segments(&references.sequences, shape, segment);
         let source = SourceFile { path: "a.fa".to_string(), len: 40, time: (1, 2), sum: 3 };

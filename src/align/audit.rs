@@ -343,7 +343,17 @@ mod tests {
     fn at(strand: Strand, (target_start, query_start, len): (u32, u32, u32)) -> Alignment {
         let cigar = [(len, PathOp::Match)].into_iter().collect();
         let (query_end, target_end) = (query_start + len, target_start + len);
-        Alignment { strand, target: 0, score: 0, query_start, query_end, target_start, target_end, cigar, shifts: Box::default() }
+        Alignment {
+            strand,
+            target: 0,
+            score: 0,
+            query_start,
+            query_end,
+            target_start,
+            target_end,
+            cigar,
+            shifts: Box::default(),
+        }
     }
 
     #[test]

@@ -67,7 +67,9 @@ fn windows(wanted: &[WantedPath]) -> Vec<Window> {
 fn along(batch: &Batch, wanted: &[WantedPath], paths: &Paths) -> Result<FoundAlignments, EngineError> {
     each(wanted, |place, wanted| match batch.scoring.frameshift {
         None => paths.runs(place).map(|runs| rescored(runs, batch, wanted)).transpose(),
-        Some(cost) => paths.framed_runs(place).map(|runs| rescored_in_frames(runs, batch, (wanted, cost))).transpose(),
+        Some(cost) => {
+            paths.framed_runs(place).map(|runs| rescored_in_frames(runs, batch, (wanted, cost))).transpose()
+        }
     })
 }
 

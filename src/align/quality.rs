@@ -177,7 +177,17 @@ mod tests {
         let span = |kind: PathOp| cigar.iter().filter(|(_, op)| *op != kind).map(|(len, _)| len).sum();
         let (query_end, target_end) = (span(PathOp::Deletion), span(PathOp::Insertion));
         let strand = Strand::Forward;
-        Alignment { strand, target: 0, score, query_start: 0, query_end, target_start: 0, target_end, cigar, shifts: Box::default() }
+        Alignment {
+            strand,
+            target: 0,
+            score,
+            query_start: 0,
+            query_end,
+            target_start: 0,
+            target_end,
+            cigar,
+            shifts: Box::default(),
+        }
     }
 
     #[test]

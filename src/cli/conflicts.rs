@@ -149,7 +149,10 @@ const CONFLICTS: &[Row] = &[
         commands: ALIGNER,
         options: &["--translate"],
         when: If(|line| {
-            line.run(|run| run.strands != Strands::Both && run.translation.is_some_and(|translation| !translation.queries))
+            line.run(|run| {
+                run.strands != Strands::Both
+                    && run.translation.is_some_and(|translation| !translation.queries)
+            })
         }),
         text: "aligns protein queries to both strands of the references; leave --strand out",
     },

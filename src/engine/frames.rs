@@ -16,10 +16,10 @@
 //! after the last one, the codon after a base that is left out, the codon that reads a base twice, the deletion and the
 //! insertion, in this order.
 
+use crate::engine::Window;
 use crate::engine::directions::{CellBits, CellSource, Layer};
 use crate::engine::paths::{Paths, push_shift, push_steps};
 use crate::engine::recurrence::decide;
-use crate::engine::Window;
 use crate::terms::alignment::{CODON, HitEnd};
 use crate::terms::batch::{Batch, Pair};
 use crate::terms::casts::{low_u8, to_u8, to_u32, to_usize};
@@ -138,7 +138,9 @@ pub fn paths(batch: &Batch, windows: &[Window]) -> Paths {
     let path = |window: &Window| path_keeping(batch, window, bases(window), KEPT);
     let small: Vec<Option<Vec<u32>>> =
         windows.par_iter().map(|window| (!is_large(window)).then(|| path(window))).collect();
-    Paths::of(windows.iter().zip(small).map(|(window, small)| small.unwrap_or_else(|| path(window))).collect())
+    Paths::of(
+        windows.iter().zip(small).map(|(window, small)| small.unwrap_or_else(|| path(window))).collect(),
+    )
 }
 
 /// The first base that the path of a window may use. Each residue of the target takes at most 4 bases, and each inserted
@@ -223,10 +225,14 @@ mod tests {
         for row in STEP..=query.len() {
             for col in 1..=target.len() {
                 let score = i64::from(scoring.score(query[row - 1], target[col - 1]));
-                let from = |rows: usize, cost: i32| Some(ends[row.checked_sub(rows)?][col - 1] + score - i64::from(cost));
-                let codons = [from(STEP, 0), from(STEP + 1, shift), from(STEP - 1, shift)].into_iter().flatten();
+                let from = |rows: usize, cost: i32| {
+                    Some(ends[row.checked_sub(rows)?][col - 1] + score - i64::from(cost))
+                };
+                let codons =
+                    [from(STEP, 0), from(STEP + 1, shift), from(STEP - 1, shift)].into_iter().flatten();
                 let deletions = (1..=col).map(|gap| ends[row][col - gap] - scoring.gap_cost(gap));
-                let insertions = (1..=row / STEP).map(|gap| ends[row - STEP * gap][col] - scoring.gap_cost(gap));
+                let insertions =
+                    (1..=row / STEP).map(|gap| ends[row - STEP * gap][col] - scoring.gap_cost(gap));
                 let all = codons.chain(deletions).chain(insertions);
                 ends[row][col] = all.fold(0, i64::max);
                 best = best.max(ends[row][col]);
@@ -272,7 +278,8 @@ mod tests {
         let blosum = Matrix::named("BLOSUM62").unwrap();
         let (mut shifts, mut gaps) = (0, 0);
         for round in 0..400 {
-            let (open, extend, shift) = (random.below(8) as i32, 1 + random.below(3) as i32, 1 + random.below(9) as i32);
+            let (open, extend, shift) =
+                (random.below(8) as i32, 1 + random.below(3) as i32, 1 + random.below(9) as i32);
             let target = random.codes(1 + round % 14, 20);
             // The codons of the target, with bases lost or added, among random ones.
             let bases = 3 + random.below(12);
@@ -307,7 +314,9 @@ mod tests {
             assert!(row < query.len() && col < target.len(), "{case}");
             let runs: Vec<FramedRun> = found.framed_runs(0).unwrap().collect();
             shifts += usize::from(runs.iter().any(|run| matches!(run, FramedRun::Forward | FramedRun::Back)));
-            gaps += usize::from(runs.iter().any(|run| matches!(run, FramedRun::Run(_, op) if *op != PathOp::Match)));
+            gaps += usize::from(
+                runs.iter().any(|run| matches!(run, FramedRun::Run(_, op) if *op != PathOp::Match)),
+            );
             // A window that is computed in parts has the same path.
             let in_parts = path_keeping(&batch, &window, 0..window.query_end as usize, 1 + random.below(40));
             assert_eq!(Paths::of(vec![in_parts]).framed_runs(0).unwrap().collect::<Vec<_>>(), runs, "{case}");

@@ -18,7 +18,8 @@ pub fn settle(
     reporter: &dyn Reporter,
 ) -> Result<Alphabet> {
     let alphabet = decide(options, source, queries, reporter)?;
-    let has_no_strands = alphabet == Alphabet::Protein && !options.translation.is_some_and(|translation| translation.queries);
+    let has_no_strands =
+        alphabet == Alphabet::Protein && !options.translation.is_some_and(|translation| translation.queries);
     if has_no_strands && options.strands == Strands::Minus {
         let text =
             "--strand minus needs DNA, but the references are protein; leave it out, or use --alphabet dna";

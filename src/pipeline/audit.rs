@@ -212,8 +212,10 @@ impl Run<'_> {
     ) -> Result<Vec<RecordBytes>> {
         let firsts = (0..queries.len()).into_par_iter().step_by(QUERIES).map(|at| first + at as u64);
         let pieces = firsts.zip(queries.par_chunks(QUERIES)).zip(found.par_chunks(QUERIES));
-        let pieces: Vec<(Vec<u8>, AuditCounts)> =
-            pieces.map(|(queries, found)| self.rows(audit, queries, found)).collect::<Result<_>>()?;
+        let pieces: Vec<Result<(Vec<u8>, AuditCounts)>> =
+            pieces.map(|(queries, found)| self.rows(audit, queries, found)).collect();
+        // Of several errors, the first one in the order of the reads.
+        let pieces = pieces.into_iter().collect::<Result<Vec<_>>>()?;
         let mut counts = audit.counts.lock().unwrap_or_else(PoisonError::into_inner);
         let bytes = pieces.into_iter().map(|(bytes, own)| {
             counts.add(own);
@@ -318,7 +320,9 @@ impl Run<'_> {
         mate: u8,
     ) -> Result<JudgedRead<'a>> {
         let records = audit.records(read, mate)?;
-        let mate = records.iter().next().map_or(0, MappedFields::mate).max(mate);
+        // In the file, the second mate may come first.
+        let stated = records.iter().next().map_or(0, MappedFields::mate);
+        let mate = if stated > 0 { stated } else { mate };
         if mate > 0 && !audit.is_paired {
             audit.unpaired.fetch_add(1, Ordering::Relaxed);
         }

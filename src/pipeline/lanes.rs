@@ -8,7 +8,7 @@ use crate::input::reader::{Extent, Mates, QueryReader, QuerySource, Reader, Slic
 use crate::terms::alignment::Strands;
 use crate::terms::alphabet::Alphabet;
 use crate::terms::error::{Error, Result};
-use crate::terms::options::{MatesChoice, Mode, Options, ReadRules, SequencingLane, try_open};
+use crate::terms::options::{MatesChoice, Mode, Options, ReadRules, SequencingLane, Translation, try_open};
 use std::path::{Path, PathBuf};
 
 /// The lanes of a run that are still to be aligned.

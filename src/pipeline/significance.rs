@@ -41,7 +41,11 @@ pub struct Least {
 fn space(options: &Options, lengths: &[u32]) -> Space {
     let letters: u64 = lengths.iter().map(|&len| u64::from(len)).sum();
     // As in BLAST, the six frames of a reference count as one protein.
-    let frames = if options.translation.is_some_and(|it| it.targets) { u64::from(Strands::AllFrames.count()) } else { 1 };
+    let frames = if options.translation.is_some_and(|it| it.targets) {
+        u64::from(Strands::AllFrames.count())
+    } else {
+        1
+    };
     let space = SearchSpace { letters: letters / frames, targets: lengths.len() as u64 / frames };
     match (options.ranked.rank, options.mode) {
         (Rank::Evalue, Mode::Pairs) => Space::Corrected { targets: 1 },

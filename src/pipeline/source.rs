@@ -120,7 +120,8 @@ impl ReferenceSource {
         alphabet: Alphabet,
     ) -> Result<(References, Option<TargetRuns>)> {
         let mut sink = options.ref_part.and_then(|_| RunSink::new(options, alphabet));
-        let alphabet = if options.translation.is_some_and(|it| it.targets) { Alphabet::Dna } else { alphabet };
+        let alphabet =
+            if options.translation.is_some_and(|it| it.targets) { Alphabet::Dna } else { alphabet };
         let references = self.read_with(options, alphabet, sink.as_mut())?;
         Ok((references, sink.map(RunSink::finish)))
     }

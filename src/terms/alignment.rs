@@ -318,7 +318,17 @@ mod tests {
     fn at(target_start: u32, target_end: u32) -> Alignment {
         let query_end = target_end - target_start;
         let (strand, cigar) = (Strand::Forward, smallvec![(query_end, PathOp::Match)]);
-        Alignment { strand, target: 0, score: 1, query_start: 0, query_end, target_start, target_end, cigar, shifts: Box::default() }
+        Alignment {
+            strand,
+            target: 0,
+            score: 1,
+            query_start: 0,
+            query_end,
+            target_start,
+            target_end,
+            cigar,
+            shifts: Box::default(),
+        }
     }
 
     /// Compares overlaps on a circular target with those of the residues themselves.

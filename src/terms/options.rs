@@ -41,7 +41,7 @@ pub use search_columns::SearchColumn;
 pub use translation::Translation;
 
 use crate::terms::alignment::Strands;
-use crate::terms::alphabet::{Alphabet, GeneticCode};
+use crate::terms::alphabet::Alphabet;
 use crate::terms::insert::InsertSize;
 use std::path::{Path, PathBuf};
 

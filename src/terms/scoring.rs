@@ -142,7 +142,16 @@ impl Scoring {
         let mode = AlignmentMode::Local;
         let Gaps { further: further_gaps, .. } =
             Gaps::affine(GapPiece { open: gap_open, extend: gap_extend });
-        Scoring { alphabet, substitution, gap_open, gap_extend, further_gaps, end_bonus: 0, mode, frameshift: None }
+        Scoring {
+            alphabet,
+            substitution,
+            gap_open,
+            gap_extend,
+            further_gaps,
+            end_bonus: 0,
+            mode,
+            frameshift: None,
+        }
     }
 
     /// The same scoring with a further piece of the gap costs: a gap of length k costs the lower of its cost so far, such as

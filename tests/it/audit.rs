@@ -213,6 +213,16 @@ mod own_records {
         assert!(found == expected);
         let mates: Vec<String> = rows_of(text(&found)).iter().map(|row| row["mate"].clone()).collect();
         assert!(mates.chunks(2).all(|pair| pair == ["1", "2"]));
+        // In the file, the second mate may come first.
+        let sam = folder.text("own.sam");
+        let (header, records): (Vec<&str>, Vec<&str>) = sam.lines().partition(|line| line.starts_with('@'));
+        let swapped = records.chunks(2).flat_map(|pair| pair.iter().rev());
+        let swapped: String = header.iter().chain(swapped).map(|line| format!("{line}\n")).collect();
+        folder.write("swapped.sam", swapped);
+        let line = "audit -q --every -x short --pairs --against own.sam swapped.sam sars2.fa";
+        let found = rows(&folder.line(line));
+        assert!(found.iter().all(|row| row["verdict"] == "equal" && row["against_verdict"] == "equal"));
+        assert!(found.chunks(2).all(|pair| pair[0]["mate"] == "2" && pair[1]["mate"] == "1"));
     }
 
     /// The score of a row is AS and the end bonuses.

@@ -81,12 +81,13 @@ fn rows(text: &str) -> Vec<Vec<String>> {
 #[test]
 fn hits_are_those_of_the_frames() {
     let folder = coding();
-    let limits = "--all --min-score 40 --evalue 1e9";
+    let limits = "--all --min-score 28 --evalue 1e9";
     for strand in ["both", "plus", "minus"] {
         let own =
             folder.line(&format!("-q --translate query --strand {strand} {limits} {COLUMNS} dna.fa p.fa"));
         let own: BTreeSet<Vec<String>> = rows(own.text()).into_iter().map(|row| row[..12].to_vec()).collect();
-        let of_frames = folder.line(&format!("-q --alphabet protein --format tab {limits} {COLUMNS} frames.fa p.fa"));
+        let of_frames =
+            folder.line(&format!("-q --alphabet protein --format tab {limits} {COLUMNS} frames.fa p.fa"));
         let mut expected = BTreeSet::new();
         for mut row in rows(of_frames.text()) {
             let name = row[0].clone();
@@ -114,12 +115,13 @@ fn hits_are_those_of_the_frames() {
 #[test]
 fn hits_on_translated_references_are_those_on_their_frames() {
     let folder = coding();
-    let limits = "--all --min-score 40 --evalue 1e9";
+    let limits = "--all --min-score 28 --evalue 1e9";
     let columns = "--columns qseqid,sseqid,score,sstart,send,qstart,qend,cigar,sframe,slen,length,pident";
     for (what, query) in [("target", "p.fa"), ("both", "dna.fa")] {
         let own = folder.line(&format!("-q --translate {what} {limits} {columns} {query} dna.fa"));
         let own: BTreeSet<Vec<String>> = rows(own.text()).into_iter().collect();
-        let translation = if what == "both" { "--translate query" } else { "--alphabet protein --format tab" };
+        let translation =
+            if what == "both" { "--translate query" } else { "--alphabet protein --format tab" };
         let of_frames = folder.line(&format!("-q {translation} {limits} {columns} {query} frames.fa"));
         let mut expected = BTreeSet::new();
         for mut row in rows(of_frames.text()) {
@@ -143,14 +145,21 @@ fn hits_on_translated_references_are_those_on_their_frames() {
         let common = format!("-q --translate target --format {format} {more} --min-score 40");
         let expected = folder.line(&format!("{common} --device cpu p.fa dna.fa")).done();
         for more in ["--device plain", "--batch 1 -t 1"] {
-            assert!(folder.line(&format!("{common} {more} p.fa dna.fa")).done() == expected, "{format} {more}");
+            assert!(
+                folder.line(&format!("{common} {more} p.fa dna.fa")).done() == expected,
+                "{format} {more}"
+            );
         }
     }
     folder.line("index -q dna.fa -o dna.swdb").ended(0);
-    let of = |reference: &str| folder.line(&format!("tblastn -q --min-score 40 p.fa {reference}")).text().to_string();
+    let of = |reference: &str| {
+        folder.line(&format!("tblastn -q --min-score 40 p.fa {reference}")).text().to_string()
+    };
     assert_eq!(of("dna.swdb"), of("dna.fa"));
     folder.line("tblastn -q p.fa p.fa").said(1, &["p.fa"]);
-    folder.line("-q --translate target --frameshift 15 p.fa dna.fa").said(2, &["--frameshift", "--translate query"]);
+    folder
+        .line("-q --translate target --frameshift 15 p.fa dna.fa")
+        .said(2, &["--frameshift", "--translate query"]);
 }
 
 #[test]
@@ -278,8 +287,11 @@ fn hits_with_frameshifts_are_at_least_those_of_diamond() {
 fn frameshifts_join_the_pieces_of_a_gene() {
     let folder = coding_with_shifts();
     let limits = "--all --evalue 0.001";
-    let columns = "--columns qseqid,sseqid,score,qstart,qend,sstart,send,cigar,qframe,frameshifts,btop,length";
-    let of = |more: &str| rows(folder.line(&format!("-q --translate query {more} {limits} {columns} dna.fa p.fa")).text());
+    let columns =
+        "--columns qseqid,sseqid,score,qstart,qend,sstart,send,cigar,qframe,frameshifts,btop,length";
+    let of = |more: &str| {
+        rows(folder.line(&format!("-q --translate query {more} {limits} {columns} dna.fa p.fa")).text())
+    };
     let (joined, pieces) = (of("--frameshift 15"), of(""));
     for number in 0..10 {
         let (query, target) = (format!("q{number}"), format!("p{number}"));
@@ -301,7 +313,10 @@ fn frameshifts_join_the_pieces_of_a_gene() {
         let common = format!("-q --translate query --frameshift 15 --format {format}");
         let expected = folder.line(&format!("{common} --device cpu dna.fa p.fa")).done();
         for more in ["--device plain", "--batch 1 -t 1", "--no-dedup --batch 7"] {
-            assert!(folder.line(&format!("{common} {more} dna.fa p.fa")).done() == expected, "{format} {more}");
+            assert!(
+                folder.line(&format!("{common} {more} dna.fa p.fa")).done() == expected,
+                "{format} {more}"
+            );
         }
     }
     let text = folder.line("-q --translate query --frameshift 15 --format text dna.fa p.fa");
@@ -310,7 +325,10 @@ fn frameshifts_join_the_pieces_of_a_gene() {
         ("--frameshift 15 dna.fa p.fa", &["--translate"][..]),
         ("--translate query --frameshift 0 dna.fa p.fa", &["--frameshift", "15"]),
         ("--translate query --frameshift 15 --mode glocal dna.fa p.fa", &["--frameshift", "--mode"]),
-        ("--translate query --frameshift 15 --gap-open 11,20 --gap-extend 2,1 dna.fa p.fa", &["--frameshift", "--gap-open"]),
+        (
+            "--translate query --frameshift 15 --gap-open 11,20 --gap-extend 2,1 dna.fa p.fa",
+            &["--frameshift", "--gap-open"],
+        ),
         ("--translate query --frameshift 15 --filter index dna.fa p.fa", &["--frameshift", "--filter"]),
     ] {
         folder.line(args).said(2, nouns);

@@ -95,7 +95,17 @@ mod tests {
     fn at(strand: Strand, (target_start, target_end): (u32, u32), score: i32) -> Alignment {
         let (query_start, query_end) = (0, 25);
         let cigar = smallvec![];
-        Alignment { strand, target: 0, score, query_start, query_end, target_start, target_end, cigar, shifts: Box::default() }
+        Alignment {
+            strand,
+            target: 0,
+            score,
+            query_start,
+            query_end,
+            target_start,
+            target_end,
+            cigar,
+            shifts: Box::default(),
+        }
     }
 
     /// Two windows contain overlapping alignments: the better alignment counts. If both end in the same cell, the

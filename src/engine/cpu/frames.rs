@@ -84,7 +84,8 @@ impl FrameGroup<'_> {
         let cols = self.targets.iter().map(|target| target.len()).max().unwrap_or(0);
         let nothing = Nothing::IN_TABLES;
         let targets = self.targets.iter().map(|target| (0, *target));
-        let columns: Vec<S::V> = side_by_side::<Word, S>(cols, nothing.target, |code| nothing.target(code), targets);
+        let columns: Vec<S::V> =
+            side_by_side::<Word, S>(cols, nothing.target, |code| nothing.target(code), targets);
         let mut best = vec![Some(HitEnd::default()); self.targets.len()];
         let mut edge = vec![Below { h: [zero; STEP + 1], f: [opened; STEP] }; cols];
         let (mut h, mut e) = (Vec::new(), Vec::new());
@@ -159,7 +160,8 @@ impl TopCells<'_> {
     /// Updates the best hits of the lanes that are higher than before.
     #[inline(always)]
     fn take<S: Vectors<Word>>(self, (highest, top): (&S::V, &S::V), best: &mut [Option<HitEnd>]) {
-        let lanes = cast_slice::<S::V, Word>(from_ref(highest)).iter().zip(cast_slice::<S::V, Word>(from_ref(top)));
+        let lanes =
+            cast_slice::<S::V, Word>(from_ref(highest)).iter().zip(cast_slice::<S::V, Word>(from_ref(top)));
         for ((lane, (&highest, &top)), best) in lanes.enumerate().zip(best) {
             let Some(known) = best.filter(|_| highest > top) else { continue };
             let score = to_i32(highest);
@@ -184,7 +186,8 @@ impl Cpu {
         let Some(scoring) = FrameScoring::new(&batch.scoring) else { return frames::all_best(batch, pairs) };
         // Only pairs in which each column counts are scored in lanes.
         let in_lanes = |pair: &Pair| pair.own <= pair.start && pair.start < pair.end;
-        let mut places: Vec<u32> = (0..).zip(pairs).filter(|(_, pair)| in_lanes(pair)).map(|(place, _)| place).collect();
+        let mut places: Vec<u32> =
+            (0..).zip(pairs).filter(|(_, pair)| in_lanes(pair)).map(|(place, _)| place).collect();
         places.sort_by_key(|&place| {
             let pair = &pairs[place as usize];
             (pair.query, Reverse(pair.cols()))

@@ -12,7 +12,8 @@ impl Gpu {
     /// Scores pairs on the device. The host scores those in which some columns do not count, and targets that do not fit on
     /// the device.
     pub(super) fn score_frames(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<HitEnd>, EngineError> {
-        let (own, left): (Vec<usize>, Vec<usize>) = (0..pairs.len()).partition(|&at| suits(batch, &pairs[at]));
+        let (own, left): (Vec<usize>, Vec<usize>) =
+            (0..pairs.len()).partition(|&at| suits(batch, &pairs[at]));
         let some = |places: &[usize]| -> Vec<Pair> { places.iter().map(|&at| pairs[at]).collect() };
         let mut hits = vec![HitEnd::default(); pairs.len()];
         let mut put = |places: &[usize], found: Vec<HitEnd>| {

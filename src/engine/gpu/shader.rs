@@ -98,7 +98,8 @@ impl Variant {
                     ("NO_ROW", layout::CODES * (layout::CODES - 1)),
                 ]);
                 let lasts = [("second", 2), ("third", 3), ("fourth", 4)];
-                let meaning = cells(FRAME_ROWS, 1).names(lasts.map(|(name, from_end)| (name, FRAME_ROWS - from_end)));
+                let meaning =
+                    cells(FRAME_ROWS, 1).names(lasts.map(|(name, from_end)| (name, FRAME_ROWS - from_end)));
                 ResiduePacking::Codes.wgsl() + &numbers + &expand(FRAMES, &[], &binding_names(meaning))?
             }
         };

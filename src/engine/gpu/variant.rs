@@ -4,8 +4,8 @@
 use crate::engine::directions::cells_per_word;
 use crate::engine::gpu::layout::{self, ROW_KEYS, ResiduePacking, THREADS};
 use crate::engine::gpu::tasks::{
-    BandGroups, BandTask, ChainTask, DatabaseTask, FillTask, FramesTask, JoinedTask, KeptTile, LinedTask, PlacedTarget,
-    Recorded, ScoreTask, TaskRecord, TracebackTask,
+    BandGroups, BandTask, ChainTask, DatabaseTask, FillTask, FramesTask, JoinedTask, KeptTile, LinedTask,
+    PlacedTarget, Recorded, ScoreTask, TaskRecord, TracebackTask,
 };
 use crate::terms::casts::to_u32;
 use crate::terms::scoring::{AlignmentMode, MOST_PIECES, Scoring};

@@ -57,7 +57,8 @@ impl References {
     /// If the references are proteins.
     pub fn translated(self, code: GeneticCode, path: &Path) -> Result<References> {
         if self.alphabet == Alphabet::Protein {
-            let text = format!("{}: the references are protein; --translate target needs DNA", path.display());
+            let text =
+                format!("{}: the references are protein; --translate target needs DNA", path.display());
             return Err(Error::Usage(text));
         }
         let frames = Strands::AllFrames.orientations();
@@ -83,7 +84,15 @@ impl References {
             texts.into_iter().flat_map(|text| vec![text; frames.len()]).collect()
         };
         let (names, titles) = (each(self.names), each(self.titles));
-        Ok(References { names, titles, lengths, sequences, alphabet: Alphabet::Protein, bases: self.lengths, ..self })
+        Ok(References {
+            names,
+            titles,
+            lengths,
+            sequences,
+            alphabet: Alphabet::Protein,
+            bases: self.lengths,
+            ..self
+        })
     }
 }
 

@@ -20,8 +20,9 @@ use crate::input::reader::FileRecord;
 use crate::terms::alignment::{Alignment, QueryResult};
 use crate::terms::alphabet::GeneticCode;
 use crate::terms::casts::to_u32;
-use crate::terms::options::PageOptions;
-use crate::terms::options::{Column, HitFormat, IdentityDefinition, Mask, Options, Rank};
+use crate::terms::options::{
+    Column, HitFormat, IdentityDefinition, Mask, Options, PageOptions, Rank, Translation,
+};
 use crate::terms::scoring::Scoring;
 use shown::{QueryShown, QueryTold, ShownHit};
 use std::collections::HashMap;

@@ -110,7 +110,8 @@ impl NamedTargets {
         let number = self.first + hit.target as usize;
         let aligned = hit.aligned_residues(self.sequences.once(hit.target));
         let title = self.titles.get(number).map_or("", String::as_str);
-        let frame = self.bases.get(number / FRAMES).map(|&bases| (Strands::AllFrames.of_number(hit.target), bases));
+        let frame =
+            self.bases.get(number / FRAMES).map(|&bases| (Strands::AllFrames.of_number(hit.target), bases));
         HitTarget { number, name: &self.names[number], title, len: self.lengths[number], frame, aligned }
     }
 }

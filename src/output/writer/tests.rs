@@ -88,7 +88,17 @@ pub(super) fn at(strand: Strand, query_start: u32, target_start: u32, cigar: Pat
     let span = |kind: PathOp| cigar.iter().filter(|(_, op)| *op != kind).map(|(len, _)| len).sum::<u32>();
     let (query_end, target_end) =
         (query_start + span(PathOp::Deletion), target_start + span(PathOp::Insertion));
-    Alignment { strand, target: 0, score: 30, query_start, query_end, target_start, target_end, cigar, shifts: Box::default() }
+    Alignment {
+        strand,
+        target: 0,
+        score: 30,
+        query_start,
+        query_end,
+        target_start,
+        target_end,
+        cigar,
+        shifts: Box::default(),
+    }
 }
 
 fn found(alignments: Vec<Alignment>, second: Option<i32>) -> QueryResult {

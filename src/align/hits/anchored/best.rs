@@ -312,7 +312,17 @@ mod tests {
         let AnchoredAlignment { hit, query_start, target_start, ref cigar } = *found;
         let HitEnd { score, query_end, target_end } = hit;
         let (strand, cigar) = (Strand::Forward, cigar.clone());
-        Alignment { strand, target: 0, score, query_start, query_end, target_start, target_end, cigar, shifts: Box::default() }
+        Alignment {
+            strand,
+            target: 0,
+            score,
+            query_start,
+            query_end,
+            target_start,
+            target_end,
+            cigar,
+            shifts: Box::default(),
+        }
     }
 
     /// Score and ends of a path.

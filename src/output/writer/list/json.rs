@@ -44,7 +44,9 @@ fn of_hit(query: &QueryTold, hit: &ShownHit) -> String {
         ("query_aligned", aligned(hit.columns.iter().map(|column| column.query).collect())),
         ("target_aligned", aligned(hit.columns.iter().map(|column| column.target).collect())),
     ];
-    let shift = |shift: &ShownShift| array([shift.before.to_string(), if shift.is_forward { "1" } else { "-1" }.to_string()]);
+    let shift = |shift: &ShownShift| {
+        array([shift.before.to_string(), if shift.is_forward { "1" } else { "-1" }.to_string()])
+    };
     let shifts = hit.strand.is_codons().then(|| ("frameshifts", array(hit.shifts.iter().map(shift))));
     let target_frame = hit.target_frame.and_then(|frame| frame.frame_from(0));
     let target_frame = target_frame.map(|frame| ("target_frame", frame.to_string()));

@@ -168,7 +168,8 @@ impl<'a> ShownHit<'a> {
                     alignment.codons().map(|first| residues[(first + CODON - 1) as usize]).collect()
                 };
                 chosen = [of_codon(letters), of_codon(codes)];
-                aligned = Alignment { query_start: 0, query_end: to_u32(chosen[0].len()), ..alignment.clone() };
+                aligned =
+                    Alignment { query_start: 0, query_end: to_u32(chosen[0].len()), ..alignment.clone() };
                 (&aligned, &chosen[0], &chosen[1])
             }
             false => (alignment, letters, codes),
@@ -191,7 +192,10 @@ impl<'a> ShownHit<'a> {
         let mut residues = columns.iter().enumerate().filter(is_query).map(|(place, _)| place).enumerate();
         let shown = |shift: &FrameShift| {
             let place = residues.find(|&(residue, _)| residue >= shift.after as usize);
-            ShownShift { before: place.map_or(columns.len(), |(_, place)| place), is_forward: shift.is_forward }
+            ShownShift {
+                before: place.map_or(columns.len(), |(_, place)| place),
+                is_forward: shift.is_forward,
+            }
         };
         let shifts = alignment.shifts.iter().map(shown).collect();
         ShownHit {
@@ -222,7 +226,8 @@ impl<'a> ShownHit<'a> {
         if self.strand.is_reverse() {
             ops.reverse();
         }
-        let text = |ops: &[ColumnOp]| cigar_text(ops.chunk_by(|a, b| a == b).map(|run| (to_u32(run.len()), run[0])));
+        let text =
+            |ops: &[ColumnOp]| cigar_text(ops.chunk_by(|a, b| a == b).map(|run| (to_u32(run.len()), run[0])));
         let mut cigar = String::new();
         let mut begin = 0;
         for shift in &self.shifts {
@@ -241,7 +246,8 @@ impl<'a> ShownHit<'a> {
         }
         let mut columns = self.columns.clone();
         for shift in self.shifts.iter().rev() {
-            let sign = ColumnShown { op: ColumnOp::Insertion, query: shift.sign(), target: GAP, is_positive: false };
+            let sign =
+                ColumnShown { op: ColumnOp::Insertion, query: shift.sign(), target: GAP, is_positive: false };
             columns.insert(shift.before, sign);
         }
         Cow::Owned(columns)
@@ -284,6 +290,7 @@ impl<'a> ShownHit<'a> {
 fn target_letters(alignment: &Alignment, target: &HitTarget) -> (u32, u32) {
     let residues = (alignment.target_start, alignment.target_end);
     let Some((frame, bases)) = target.frame else { return residues };
-    let [start, end] = [residues.0, residues.1].map(|residue| frame.first_base().unwrap_or(0) + CODON * residue);
+    let [start, end] =
+        [residues.0, residues.1].map(|residue| frame.first_base().unwrap_or(0) + CODON * residue);
     if frame.is_minus() { (bases - end, bases - start) } else { (start, end) }
 }

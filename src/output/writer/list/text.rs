@@ -70,7 +70,9 @@ fn push_hit(text: &mut String, page: &PageOptions, query: &QueryTold, hit: &Show
         (Alphabet::Protein, None, None) => String::new(),
         (Alphabet::Protein, Some(frame), None) => format!(", frame {frame:+}"),
         (Alphabet::Protein, None, Some(frame)) => format!(", target frame {frame:+}"),
-        (Alphabet::Protein, Some(frame), Some(target)) => format!(", frame {frame:+}, target frame {target:+}"),
+        (Alphabet::Protein, Some(frame), Some(target)) => {
+            format!(", frame {frame:+}, target frame {target:+}")
+        }
         (Alphabet::Dna, ..) => format!(", strand {}", if hit.is_minus() { '-' } else { '+' }),
     };
     line(text, format_args!("Score {}{significance}{strand}", hit.score));
@@ -102,7 +104,8 @@ fn push_columns(text: &mut String, page: &PageOptions, hit: &ShownHit) {
         target: (first.into(), last.into()),
         columns: &columns,
         descends: [is_translated && hit.strand.is_minus(), hit.target_descends()],
-        steps: [is_translated, hit.target_frame.is_some()].map(|is_translated| if is_translated { 3 } else { 1 }),
+        steps: [is_translated, hit.target_frame.is_some()]
+            .map(|is_translated| if is_translated { 3 } else { 1 }),
     };
     push_blocks(text, page, &blocks);
 }

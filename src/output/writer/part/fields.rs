@@ -65,7 +65,16 @@ stored_struct!(InsertSize { orientation, mean, deviation });
 stored_enum!(Orientation { 0 Fr, 1 Rf, 2 Ff });
 stored_struct!(PairScoring { insert, match_ });
 
-stored_struct!(Scoring { alphabet, substitution, gap_open, gap_extend, further_gaps, end_bonus, mode, frameshift });
+stored_struct!(Scoring {
+    alphabet,
+    substitution,
+    gap_open,
+    gap_extend,
+    further_gaps,
+    end_bonus,
+    mode,
+    frameshift
+});
 stored_struct!(FrameShift { after, is_forward });
 stored_enum!(Alphabet { 0 Dna, 1 Protein });
 stored_enum!(AlignmentMode { 0 Local, 1 Glocal, 2 Global, 3 Overlap });
@@ -193,6 +202,16 @@ impl Stored for Alignment {
         for shift in &shifts {
             query_end = query_end.checked_add_signed(if shift.is_forward { 1 } else { -1 })?;
         }
-        Some(Alignment { strand, target, score, query_start, query_end, target_start, target_end, cigar, shifts })
+        Some(Alignment {
+            strand,
+            target,
+            score,
+            query_start,
+            query_end,
+            target_start,
+            target_end,
+            cigar,
+            shifts,
+        })
     }
 }
