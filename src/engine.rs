@@ -12,7 +12,6 @@ pub mod cpu;
 mod database;
 pub mod directions;
 mod edge_room;
-mod frames;
 mod frontier;
 #[cfg(feature = "gpu")]
 pub mod gpu;
@@ -24,6 +23,7 @@ pub mod plain;
 mod potential;
 pub mod primitives;
 mod recurrence;
+mod rows;
 mod traceback;
 
 pub use block::{BLOCK_ROWS, Block, Edges};

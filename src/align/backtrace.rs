@@ -11,7 +11,7 @@ use crate::terms::alignment::{Alignment, HitEnd, Strand};
 use crate::terms::batch::Batch;
 use crate::terms::error::EngineError;
 use rayon::prelude::*;
-use rescored::{rescored, rescored_in_frames};
+use rescored::{rescored, rescored_by_rows};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use ungapped::ungapped;
@@ -37,11 +37,11 @@ pub fn align(
 ) -> Result<Vec<Alignment>, EngineError> {
     let mut sought = FoundAlignments { found: Vec::new(), missing: !wanted.is_empty() };
     // Following a diagonal saves time, unless the engine is faster and few paths are ungapped.
-    let is_framed = batch.scoring.frameshift.is_some();
-    if !is_framed && engine.capabilities().has_quick_paths && !most_are_ungapped(batch, wanted) {
+    let has_own_rows = batch.scoring.has_own_rows();
+    if !has_own_rows && engine.capabilities().has_quick_paths && !most_are_ungapped(batch, wanted) {
         sought.find(wanted, |wanted| along(batch, wanted, &engine.quick_paths(batch, &windows(wanted))?))?;
     }
-    if !is_framed {
+    if !has_own_rows {
         sought.find(wanted, |wanted| each(wanted, |_, wanted| ungapped(batch, wanted)))?;
     }
     sought.find(wanted, |wanted| along(batch, wanted, &engine.paths(batch, &windows(wanted))?))?;
@@ -65,11 +65,9 @@ fn windows(wanted: &[WantedPath]) -> Vec<Window> {
 
 /// Returns the alignments of the hits that have a path.
 fn along(batch: &Batch, wanted: &[WantedPath], paths: &Paths) -> Result<FoundAlignments, EngineError> {
-    each(wanted, |place, wanted| match batch.scoring.frameshift {
-        None => paths.runs(place).map(|runs| rescored(runs, batch, wanted)).transpose(),
-        Some(cost) => {
-            paths.framed_runs(place).map(|runs| rescored_in_frames(runs, batch, (wanted, cost))).transpose()
-        }
+    each(wanted, |place, wanted| match batch.scoring.has_own_rows() {
+        false => paths.runs(place).map(|runs| rescored(runs, batch, wanted)).transpose(),
+        true => paths.framed_runs(place).map(|runs| rescored_by_rows(runs, batch, wanted)).transpose(),
     })
 }
 

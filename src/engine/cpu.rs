@@ -5,8 +5,8 @@ mod anchored;
 mod cell;
 mod columns;
 mod database;
-mod frames;
 mod lanes;
+mod rows;
 mod score;
 mod scorer;
 pub mod simd;
@@ -117,8 +117,8 @@ impl Engine for Cpu {
     }
 
     fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<HitEnd>, EngineError> {
-        if batch.scoring.frameshift.is_some() {
-            return Ok(self.score_frames(batch, pairs));
+        if batch.scoring.has_own_rows() {
+            return Ok(self.score_rows(batch, pairs));
         }
         let sweeps: Vec<&[Pair]> = sweeps(pairs).collect();
         let order = in_order(batch, &sweeps);
@@ -167,16 +167,16 @@ impl Engine for Cpu {
         batch: &Batch,
         asked: &[DatabaseQuery],
     ) -> Result<Vec<Vec<TargetScore>>, EngineError> {
-        match batch.scoring.frameshift {
-            Some(_) => by_pairs(self, batch, asked),
-            None => self.score_targets(batch, asked),
+        match batch.scoring.has_own_rows() {
+            true => by_pairs(self, batch, asked),
+            false => self.score_targets(batch, asked),
         }
     }
 
     fn paths(&mut self, batch: &Batch, windows: &[Window]) -> Result<Paths, EngineError> {
-        match batch.scoring.frameshift {
-            Some(_) => Ok(crate::engine::frames::paths(batch, windows)),
-            None => all_paths(self, batch, windows),
+        match batch.scoring.has_own_rows() {
+            true => Ok(crate::engine::rows::paths(batch, windows)),
+            false => all_paths(self, batch, windows),
         }
     }
 }

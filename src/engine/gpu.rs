@@ -8,7 +8,6 @@
 pub mod bindings;
 mod checkpoints;
 mod database;
-mod frames;
 mod job;
 pub mod layout;
 mod paths;
@@ -16,6 +15,7 @@ mod pieces;
 mod pipeline;
 mod plan;
 pub(crate) mod resident;
+mod rows;
 mod runner;
 mod score;
 pub mod shader;
@@ -491,8 +491,8 @@ impl Engine for Gpu {
         if is_for_host(&batch.scoring) {
             return self.host.score(batch, pairs);
         }
-        if batch.scoring.frameshift.is_some() {
-            return self.score_frames(batch, pairs);
+        if batch.scoring.has_own_rows() {
+            return self.score_rows(batch, pairs);
         }
         // If the batch is a database with kernels of its own, kernels for pairs might have to be compiled just for
         // these pairs.
@@ -524,7 +524,7 @@ impl Engine for Gpu {
             return self.host.score_database(batch, asked);
         }
         let has_tiles = DatabaseTiles::new(scoring_of(batch), self.limits().subgroup).is_some();
-        if !has_tiles || batch.scoring.frameshift.is_some() {
+        if !has_tiles || batch.scoring.has_own_rows() {
             return by_pairs(self, batch, asked);
         }
         let longest = batch.targets.longest_short();
@@ -539,7 +539,7 @@ impl Engine for Gpu {
     }
 
     fn paths(&mut self, batch: &Batch, windows: &[Window]) -> Result<Paths, EngineError> {
-        if is_for_host(&batch.scoring) || batch.scoring.frameshift.is_some() {
+        if is_for_host(&batch.scoring) || batch.scoring.has_own_rows() {
             return self.host.paths(batch, windows);
         }
         let Alike { share, .. } = self.tuning.alike.beside(rayon::current_num_threads());
@@ -564,7 +564,7 @@ impl Engine for Gpu {
     }
 
     fn quick_paths(&mut self, batch: &Batch, windows: &[Window]) -> Result<Paths, EngineError> {
-        if is_for_host(&batch.scoring) || batch.scoring.frameshift.is_some() {
+        if is_for_host(&batch.scoring) || batch.scoring.has_own_rows() {
             return Ok(Paths::none(windows.len()));
         }
         self.device_paths(batch, windows)

@@ -4,10 +4,10 @@
 //! window, without a band.
 
 use crate::engine::directions::cell_bits;
-use crate::engine::frames;
 use crate::engine::overlaps;
 use crate::engine::pathfinding::all_paths;
 use crate::engine::recurrence::recurrence;
+use crate::engine::rows;
 use crate::engine::{Block, Capabilities, Directions, Edges, Engine, Paths, Primitives, Tile, Window};
 use crate::terms::alignment::HitEnd;
 use crate::terms::batch::{Batch, Pair};
@@ -61,14 +61,14 @@ impl Engine for Plain {
     }
 
     fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<HitEnd>, EngineError> {
-        let best = if batch.scoring.frameshift.is_some() { frames::best } else { best };
+        let best = if batch.scoring.has_own_rows() { rows::best } else { best };
         Ok(pairs.iter().map(|pair| best(batch, pair)).collect())
     }
 
     fn paths(&mut self, batch: &Batch, windows: &[Window]) -> Result<Paths, EngineError> {
-        match batch.scoring.frameshift {
-            Some(_) => Ok(frames::paths(batch, windows)),
-            None => all_paths(self, batch, windows),
+        match batch.scoring.has_own_rows() {
+            true => Ok(rows::paths(batch, windows)),
+            false => all_paths(self, batch, windows),
         }
     }
 }

@@ -14,6 +14,7 @@ use crate::terms::alphabet::{Alphabet, CODES, SCORED, is_base, is_end, scored_co
 use crate::terms::casts::{const_u8, to_i8, to_i32, to_i64, to_u8};
 use crate::terms::error::{Error, Place};
 use std::fmt;
+use std::sync::Arc;
 
 /// The largest accepted penalty or match score: far above any in use, and small enough that no single step can overflow
 /// an i32.
@@ -47,6 +48,17 @@ pub struct Scoring {
     /// one frame. At least 1, and only in mode local with gap costs of one piece.
     #[doc(hidden)]
     pub frameshift: Option<i32>,
+    /// Scores of the positions of the only query, in the place of the substitution scores of its residues. These are at least
+    /// as high, so that they bound the score of an alignment.
+    #[doc(hidden)]
+    pub profile: Option<Arc<PositionScores>>,
+}
+
+/// The scores of each position of a query against each target code.
+#[doc(hidden)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PositionScores {
+    pub rows: Vec<[i8; CODES]>,
 }
 
 /// How two residues score against each other.
@@ -151,6 +163,7 @@ impl Scoring {
             end_bonus: 0,
             mode,
             frameshift: None,
+            profile: None,
         }
     }
 
@@ -274,6 +287,37 @@ impl Scoring {
             0 => self.substitution_score(q, t),
             _ => self.substitution_score(without_end(q), t) + self.bonus(q),
         }
+    }
+
+    /// Whether rows are not the residues of a query: they are codons of all frames, or positions of a profile. Such scorings have
+    /// an own recurrence (`engine/rows.rs`).
+    pub fn has_own_rows(&self) -> bool {
+        self.frameshift.is_some() || self.profile.is_some()
+    }
+
+    /// The score of a query's residue at a position, counted from 0.
+    #[inline]
+    pub fn position_score(&self, position: usize, q: u8, t: u8) -> i32 {
+        match &self.profile {
+            Some(profile) => {
+                profile.rows.get(position).map_or(i32::from(i8::MIN), |row| i32::from(row[usize::from(t)]))
+            }
+            None => self.score(q, t),
+        }
+    }
+
+    /// The scoring of a profile with these rows, for a query of these residues.
+    pub fn with_profile(mut self, residues: &[u8], profile: Arc<PositionScores>) -> Scoring {
+        if let Substitution::Matrix(matrix) = &mut self.substitution {
+            // The scores of a residue are the highest of its positions.
+            let mut scores = [[i8::MIN; CODES]; CODES];
+            for (&q, row) in residues.iter().zip(&profile.rows) {
+                let most = &mut scores[usize::from(q)];
+                most.iter_mut().zip(row).for_each(|(most, &score)| *most = score.max(*most));
+            }
+            matrix.scores = scores;
+        }
+        Scoring { profile: Some(profile), ..self }
     }
 
     /// `s(q, t)` without an end bonus.

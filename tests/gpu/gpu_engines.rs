@@ -368,7 +368,7 @@ fn adapters_cut_down_agree() {
         let kernels = card.kernels(&Scoring::dna(1, 4, 6, 1), 150, true, true);
         let exchanges = kernels.iter().filter_map(|kernel| match kernel {
             Variant::Tile(tile) => Some(tile.exchange),
-            Variant::Trace { .. } | Variant::Traceback { .. } | Variant::Frames { .. } => None,
+            Variant::Trace { .. } | Variant::Traceback { .. } | Variant::Rows { .. } => None,
         });
         let exchanges: Vec<Exchange> = exchanges.collect();
         assert!(
@@ -405,8 +405,9 @@ fn an_adapter_with_least_limits_agrees_at_every_seam() {
 }
 
 #[test]
-#[ignore = "needs a GPU"]
-fn gpu_agrees_on_frameshifts() {
-    crate::suite::frames::frames_agree(&mut gpu());
-    crate::suite::frames::largest_frames_agree(&mut gpu());
+#[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
+fn gpu_agrees_on_rows_that_are_not_residues() {
+    crate::suite::rows::frames_agree(&mut gpu());
+    crate::suite::rows::largest_frames_agree(&mut gpu());
+    crate::suite::rows::profiles_agree(&mut gpu());
 }

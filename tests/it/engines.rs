@@ -153,6 +153,11 @@ fn a_needless_second_piece_changes_nothing() {
 
 #[test]
 fn frameshifts_agree() {
-    on_each_set(|cpu| crate::suite::frames::frames_agree(cpu));
-    on_each_set(|cpu| crate::suite::frames::largest_frames_agree(cpu));
+    on_each_set(|cpu| crate::suite::rows::frames_agree(cpu));
+    on_each_set(|cpu| crate::suite::rows::largest_frames_agree(cpu));
+}
+
+#[test]
+fn profiles_agree() {
+    on_each_set(|cpu| crate::suite::rows::profiles_agree(cpu));
 }

@@ -174,7 +174,7 @@ fn the_suite_reaches_every_variant() {
     let grids: Vec<u32> = grids.collect();
     let tiles = |variant: Variant| match variant {
         Variant::Tile(tile) => Some(tile),
-        Variant::Trace { .. } | Variant::Traceback { .. } | Variant::Frames { .. } => None,
+        Variant::Trace { .. } | Variant::Traceback { .. } | Variant::Rows { .. } => None,
     };
     for variant in Variant::all().into_iter().filter_map(tiles) {
         let TileVariant { kernel, joint, exchange, mode, .. } = variant;

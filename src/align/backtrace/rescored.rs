@@ -58,13 +58,15 @@ pub fn rescored(
     })
 }
 
-/// Like [`rescored`], for a path that may change the frame at this cost.
-pub fn rescored_in_frames(
+/// Like [`rescored`], for codons of all frames or positions of a profile.
+pub fn rescored_by_rows(
     runs: impl Iterator<Item = FramedRun>,
     batch: &Batch,
-    (wanted, cost): (&WantedPath, i32),
+    wanted: &WantedPath,
 ) -> Result<Alignment, EngineError> {
-    let window = &wanted.window;
+    let (window, scoring) = (&wanted.window, &*batch.scoring);
+    let cost = scoring.frameshift.unwrap_or(0);
+    let step = if scoring.frameshift.is_some() { CODON } else { 1 };
     let (query, target) = (batch.query(window.query), batch.target(window.target));
     let outside = || EngineError::Wrong("a path leaves its window".to_string());
     let (mut row, mut col) = (window.query_end, window.target_end);
@@ -83,20 +85,21 @@ pub fn rescored_in_frames(
             }
         };
         for _ in 0..len {
-            let codon = row.checked_sub(1).and_then(|last| query.get(last as usize)).ok_or_else(outside)?;
+            let last = row.checked_sub(1).ok_or_else(outside)? as usize;
+            let &residue = query.get(last).ok_or_else(outside)?;
             if op != PathOp::Deletion {
-                row = row.checked_sub(CODON).ok_or_else(outside)?;
+                row = row.checked_sub(step).ok_or_else(outside)?;
                 residues += 1;
             }
             if op != PathOp::Insertion {
                 col = col.checked_sub(1).filter(|&col| col >= window.start).ok_or_else(outside)?;
             }
             if op == PathOp::Match {
-                score += i64::from(batch.scoring.score(*codon, target[col as usize]));
+                score += i64::from(scoring.position_score(last, residue, target[col as usize]));
             }
         }
         if op != PathOp::Match {
-            score -= batch.scoring.gap_cost(len as usize);
+            score -= scoring.gap_cost(len as usize);
         }
         push_run(&mut cigar, len, op);
     }

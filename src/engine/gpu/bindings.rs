@@ -54,7 +54,7 @@ impl KernelBuffer {
             KernelBuffer::Queries | KernelBuffer::Targets => !matches!(variant, Variant::Traceback { .. }),
             KernelBuffer::Edges => tile(TileVariant::has_edges),
             KernelBuffer::Scores => {
-                tile(|tile| tile.scores.is_profile()) || matches!(variant, Variant::Frames { .. })
+                tile(|tile| tile.scores.is_profile()) || matches!(variant, Variant::Rows { .. })
             }
             KernelBuffer::Scratch => !matches!(variant, Variant::Tile(_)),
             KernelBuffer::Chain => variant.is_chained(),

@@ -49,6 +49,8 @@ pub enum ResiduePacking {
 /// best cells would not fit the 16 KiB of workgroup memory that every adapter has.)
 pub const CODES: u32 = SCORED as u32 + 1;
 const NO_TARGET_CODE: u32 = CODES - 1;
+/// Words of the scores of a position of a profile in the kernels.
+pub const POSITION_WORDS: u32 = CODES.div_ceil(4);
 /// Words of a substitution table in the kernels.
 pub const TABLE_WORDS: u32 = (CODES * CODES).div_ceil(4);
 
@@ -126,8 +128,19 @@ impl ResiduePacking {
         packed[used..].fill(0);
     }
 
-    /// A substitution table in the kernels' form: `[query code][target code]`, one byte each.
+    /// A substitution table in the kernels' form: `[query code][target code]`, one byte each. Of a profile, its positions in the
+    /// place of query codes, each in [`POSITION_WORDS`].
     pub fn pack_scores(scoring: &Scoring) -> Vec<u32> {
+        if let Some(profile) = &scoring.profile {
+            let mut words = vec![0; profile.rows.len() * POSITION_WORDS as usize];
+            let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut words);
+            for (bytes, row) in bytes.chunks_exact_mut(4 * POSITION_WORDS as usize).zip(&profile.rows) {
+                let (known, none) = bytes.split_at_mut(NO_TARGET_CODE as usize);
+                known.iter_mut().zip(row).for_each(|(byte, score)| *byte = score.cast_unsigned());
+                none.fill(i8::MIN.cast_unsigned());
+            }
+            return words;
+        }
         let scores = scoring.table();
         let row = |q: usize| {
             let mut row = [i8::MIN; CODES as usize];

@@ -1,7 +1,7 @@
 //! Compiled kernels.
 
 use crate::engine::gpu::bindings::kernel_buffers;
-use crate::engine::gpu::variant::Variant;
+use crate::engine::gpu::variant::{RowKind, Variant};
 use crate::gpu::device::GpuDevice;
 use crate::gpu::kernels::{self, KernelCache};
 use crate::terms::casts::to_u32;
@@ -58,7 +58,7 @@ fn compile(
 ) -> Result<wgpu::ComputePipeline, EngineError> {
     let scale = match variant {
         Variant::Tile(tile) => f64::from(tile.scale()),
-        Variant::Trace { .. } | Variant::Traceback { .. } | Variant::Frames { .. } => 1.0,
+        Variant::Trace { .. } | Variant::Traceback { .. } | Variant::Rows { .. } => 1.0,
     };
     let of_scores = [
         ("MATCH", f64::from(numbers.match_)),
@@ -76,7 +76,10 @@ fn compile(
         Variant::Tile(tile) if tile.scores.is_profile() => costs.collect(),
         Variant::Tile(_) | Variant::Trace { .. } => of_scores.into_iter().chain(costs).collect(),
         Variant::Traceback { .. } => Vec::new(),
-        Variant::Frames { .. } => costs.chain([("SHIFT", f64::from(numbers.frameshift))]).collect(),
+        Variant::Rows { kind: RowKind::Codons, .. } => {
+            costs.chain([("SHIFT", f64::from(numbers.frameshift))]).collect()
+        }
+        Variant::Rows { kind: RowKind::Positions, .. } => costs.collect(),
     };
     let bindings: Vec<(u32, bool)> =
         kernel_buffers(variant).map(|buffer| (buffer.binding(), buffer.is_written())).collect();

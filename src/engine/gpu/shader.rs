@@ -20,7 +20,8 @@ use crate::engine::directions::{
 use crate::engine::gpu::bindings::binding_names;
 use crate::engine::gpu::layout::{self, ResiduePacking, THREADS};
 use crate::engine::gpu::variant::{
-    Exchange, FRAME_ROWS, KernelResults, Scores, TRACES, TileNeighbors, TileVariant, TraceLanes, Variant,
+    Exchange, KernelResults, ROWS_OF_LANE, RowKind, Scores, TRACES, TileNeighbors, TileVariant, TraceLanes,
+    Variant,
 };
 use crate::gpu::template::{Meaning, TemplateError, constants, expand};
 use crate::terms::alignment::HitEnd;
@@ -49,7 +50,7 @@ files! {
     ENDS: "ends",
     FEW: "few",
     FILL: "fill",
-    FRAMES: "frames",
+    ROWS: "rows",
     GUARDED: "guarded",
     JOINED: "joined",
     KEYED: "keyed",
@@ -88,19 +89,26 @@ impl Variant {
                 let meaning = binding_names(modes(*mode, in_pieces(*pieces, Meaning::default())));
                 constants + &direction_codes(*pieces) + &expand(TRACEBACK, &[PATH], &meaning)?
             }
-            Variant::Frames { lanes } => {
+            Variant::Rows { lanes, kind } => {
                 let numbers = constants([
                     ("THREADS", THREADS),
                     ("LANES", *lanes),
-                    ("ROWS", FRAME_ROWS),
+                    ("ROWS", ROWS_OF_LANE),
                     ("PAIRS", self.pairs()),
                     ("TABLE_WORDS", layout::TABLE_WORDS),
-                    ("NO_ROW", layout::CODES * (layout::CODES - 1)),
+                    ("POSITION_WORDS", layout::POSITION_WORDS),
+                    (
+                        "NO_ROW",
+                        if *kind == RowKind::Codons { layout::CODES * (layout::CODES - 1) } else { u32::MAX },
+                    ),
                 ]);
                 let lasts = [("second", 2), ("third", 3), ("fourth", 4)];
-                let meaning =
-                    cells(FRAME_ROWS, 1).names(lasts.map(|(name, from_end)| (name, FRAME_ROWS - from_end)));
-                ResiduePacking::Codes.wgsl() + &numbers + &expand(FRAMES, &[], &binding_names(meaning))?
+                let meaning = cells(ROWS_OF_LANE, 1)
+                    .names(lasts.map(|(name, from_end)| (name, ROWS_OF_LANE - from_end)));
+                let meaning = meaning
+                    .flag("FRAMED", *kind == RowKind::Codons)
+                    .flag("PROFILE", *kind == RowKind::Positions);
+                ResiduePacking::Codes.wgsl() + &numbers + &expand(ROWS, &[], &binding_names(meaning))?
             }
         };
         Ok(self.records() + &text)

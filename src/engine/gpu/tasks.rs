@@ -25,7 +25,7 @@ macro_rules! span_tasks {
     )*};
 }
 
-span_tasks!(ScoreTask FramesTask DatabaseTask JoinedTask ChainTask LinedTask FillTask BandTask);
+span_tasks!(ScoreTask RowsTask DatabaseTask JoinedTask ChainTask LinedTask FillTask BandTask);
 
 record! {
 /// The residues of a task. A span without rows or columns is that of an empty task.
@@ -56,8 +56,8 @@ ScoreTask over Span {
 }
 
 record! {
-/// A pair whose paths may change the frame: see `shaders/frames.wgsl`.
-FramesTask over Span {
+/// A pair over rows that are not residues: see `shaders/rows.wgsl`.
+RowsTask over Span {
     /// Index of the result.
     result: u32,
     /// First of the values between strips, one per column.

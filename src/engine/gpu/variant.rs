@@ -4,8 +4,8 @@
 use crate::engine::directions::cells_per_word;
 use crate::engine::gpu::layout::{self, ROW_KEYS, ResiduePacking, THREADS};
 use crate::engine::gpu::tasks::{
-    BandGroups, BandTask, ChainTask, DatabaseTask, FillTask, FramesTask, JoinedTask, KeptTile, LinedTask,
-    PlacedTarget, Recorded, ScoreTask, TaskRecord, TracebackTask,
+    BandGroups, BandTask, ChainTask, DatabaseTask, FillTask, JoinedTask, KeptTile, LinedTask, PlacedTarget,
+    Recorded, RowsTask, ScoreTask, TaskRecord, TracebackTask,
 };
 use crate::terms::casts::to_u32;
 use crate::terms::scoring::{AlignmentMode, MOST_PIECES, Scoring};
@@ -25,8 +25,26 @@ pub enum Variant {
     /// Traces back over filled directions, whatever the scores. Directions depend on the number of pieces of the gap
     /// costs.
     Traceback { mode: AlignmentMode, pieces: usize },
-    /// Scores of paths that may change the frame. A task has this number of lanes.
-    Frames { lanes: u32 },
+    /// Scores of rows that are not residues: positions of a profile, or codons of all frames. A task has this number of lanes.
+    Rows { lanes: u32, kind: RowKind },
+}
+
+/// The rows of queries that are not their residues.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RowKind {
+    /// Codons of all frames of a strand.
+    Codons,
+    /// Positions of a profile.
+    Positions,
+}
+
+impl RowKind {
+    const ALL: [RowKind; 2] = [RowKind::Codons, RowKind::Positions];
+
+    /// The rows of a scoring that has its own.
+    pub fn of(scoring: &Scoring) -> RowKind {
+        if scoring.profile.is_some() { RowKind::Positions } else { RowKind::Codons }
+    }
 }
 
 /// The results that a kernel keeps of its tiles.
@@ -179,10 +197,10 @@ impl Scores {
 /// Query rows of the largest tile, which is a strip of a longer query.
 pub const STRIP_ROWS: u32 = crate::engine::BLOCK_ROWS;
 
-/// Lanes of a task whose paths may change the frame, by capacity.
-pub const FRAME_LANES: [u32; 3] = [8, 16, THREADS];
+/// Lanes of a task over rows that are not residues, by capacity.
+pub const ROWS_LANES: [u32; 3] = [8, 16, THREADS];
 /// Rows of each of these lanes.
-pub const FRAME_ROWS: u32 = 16;
+pub const ROWS_OF_LANE: u32 = 16;
 
 /// Rows of a lane of chained tiles.
 pub const CHAINED_ROWS: [u32; 5] = [4, 5, 6, 7, 8];
@@ -472,7 +490,8 @@ impl Variant {
             let of_mode = |(mode, _)| [Variant::Trace { mode, pieces }, Variant::Traceback { mode, pieces }];
             all.extend(AlignmentMode::ALL.into_iter().flat_map(of_mode));
         }
-        all.extend(FRAME_LANES.map(|lanes| Variant::Frames { lanes }));
+        let of_lanes = |lanes| RowKind::ALL.map(|kind| Variant::Rows { lanes, kind });
+        all.extend(ROWS_LANES.into_iter().flat_map(of_lanes));
         let mut seen = HashSet::new();
         all.retain(|variant| seen.insert(*variant));
         all
@@ -482,7 +501,7 @@ impl Variant {
     pub fn threads(&self) -> u32 {
         match self {
             Variant::Tile(tile) => tile.threads(),
-            Variant::Trace { .. } | Variant::Traceback { .. } | Variant::Frames { .. } => THREADS,
+            Variant::Trace { .. } | Variant::Traceback { .. } | Variant::Rows { .. } => THREADS,
         }
     }
 
@@ -491,7 +510,7 @@ impl Variant {
         match self {
             Variant::Tile(tile) => tile.pairs(),
             Variant::Trace { .. } | Variant::Traceback { .. } => THREADS,
-            Variant::Frames { lanes } => THREADS / lanes,
+            Variant::Rows { lanes, .. } => THREADS / lanes,
         }
     }
 
@@ -500,7 +519,7 @@ impl Variant {
         match self {
             Variant::Tile(tile) => tile.pieces,
             Variant::Trace { pieces, .. } | Variant::Traceback { pieces, .. } => *pieces,
-            Variant::Frames { .. } => 1,
+            Variant::Rows { .. } => 1,
         }
     }
 
@@ -521,7 +540,7 @@ impl Variant {
             Variant::Trace { pieces, .. } => 2 * (THREADS + 2) * 8 * to_u32(*pieces),
             Variant::Traceback { .. } => THREADS * 4,
             // Values between lanes in vectors of 16 bytes, best cells, and the matrix.
-            Variant::Frames { .. } => 2 * (THREADS + 1) * 32 + THREADS * 16 + layout::TABLE_WORDS * 4,
+            Variant::Rows { .. } => 2 * (THREADS + 1) * 32 + THREADS * 16 + layout::TABLE_WORDS * 4,
         }
     }
 
@@ -531,7 +550,7 @@ impl Variant {
             Variant::Tile(tile) => tile.task(),
             Variant::Trace { .. } => BandTask::RECORD,
             Variant::Traceback { .. } => TracebackTask::RECORD,
-            Variant::Frames { .. } => FramesTask::RECORD,
+            Variant::Rows { .. } => RowsTask::RECORD,
         }
     }
 
@@ -541,7 +560,7 @@ impl Variant {
             Variant::Tile(tile) => tile.is_of_database().then_some(PlacedTarget::RECORD),
             Variant::Trace { .. } => Some(BandGroups::RECORD),
             Variant::Traceback { .. } => Some(KeptTile::RECORD),
-            Variant::Frames { .. } => None,
+            Variant::Rows { .. } => None,
         }
     }
 }

@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 use swalign::AlignmentMode;
 use swalign::engine::gpu::variant::{
-    CHAINED_ROWS, DatabaseTiles, KernelResults, Scores, TileVariant, Variant,
+    CHAINED_ROWS, DatabaseTiles, KernelResults, RowKind, Scores, TileVariant, Variant,
 };
 use swalign::patterns::scan::{bitap, shader as scan};
 
@@ -72,11 +72,11 @@ fn samples() -> Vec<Sample> {
             text(Variant::Traceback { mode, pieces }),
         ),
         (
-            "Frames",
-            "Finds the best score of a strand of DNA against a protein, with paths that change the frame. Rows are bases. \
+            "Rows",
+            "Finds the best score of a profile, or of a strand of DNA whose paths may change the frame. Rows are positions or bases. \
              Lanes pass the values of four rows on, through workgroup memory. A workgroup processes one to four pairs. Shown: \
              queries of up to 128 bases.",
-            text(Variant::Frames { lanes: 8 }),
+            text(Variant::Rows { lanes: 8, kind: RowKind::Codons }),
         ),
         (
             "Search: transpose",

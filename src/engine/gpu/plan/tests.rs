@@ -54,7 +54,7 @@ fn tasks<T: SpanTask>(dispatch: &Dispatch) -> Vec<T> {
 fn tile_of(dispatch: &Dispatch) -> (u32, u32, Exchange) {
     match dispatch.variant {
         Variant::Tile(tile) => (tile.lanes, tile.rows, tile.exchange),
-        Variant::Trace { .. } | Variant::Traceback { .. } | Variant::Frames { .. } => panic!("not a tile"),
+        Variant::Trace { .. } | Variant::Traceback { .. } | Variant::Rows { .. } => panic!("not a tile"),
     }
 }
 

@@ -16,7 +16,9 @@ use crate::terms::insert::{InsertSize, Orientation, PairScoring};
 use crate::terms::options::{
     Column, CsForm, Format, HitFormat, HitLimits, IdentityDefinition, PageOptions, PanelFormat, Rank, Share,
 };
-use crate::terms::scoring::{AlignmentMode, Ambiguous, GapPiece, Matrix, Scoring, Substitution};
+use crate::terms::scoring::{
+    AlignmentMode, Ambiguous, GapPiece, Matrix, PositionScores, Scoring, Substitution,
+};
 
 stored_struct!(Writer { in_blocks, sort, header, header_without_hits, sizes, maker, part });
 stored_struct!(ReferenceSizes { count, longest });
@@ -73,8 +75,10 @@ stored_struct!(Scoring {
     further_gaps,
     end_bonus,
     mode,
-    frameshift
+    frameshift,
+    profile
 });
+stored_struct!(PositionScores { rows });
 stored_struct!(FrameShift { after, is_forward });
 stored_enum!(Alphabet { 0 Dna, 1 Protein });
 stored_enum!(AlignmentMode { 0 Local, 1 Glocal, 2 Global, 3 Overlap });

@@ -1,14 +1,14 @@
-//! Scores of the three-frame recurrence ([`crate::engine::frames`]): targets in the lanes of vectors, against one query.
+//! Scores of the recurrence over rows ([`crate::engine::rows`]): targets in the lanes of vectors, against one query.
 
 use super::Cpu;
 use super::lanes::{MatrixRows, Nothing, rows_of_tables, side_by_side};
-use super::simd::{InstructionSet, Kernel, MatrixRow, Simd, Stripes, Vectors};
-use crate::engine::frames::{self, STEP};
+use super::simd::{InstructionSet, Kernel, Simd, Stripes, Vectors};
+use crate::engine::rows::{self, ABOVE, STEP};
 use crate::terms::alignment::HitEnd;
 use crate::terms::alphabet::CODES;
 use crate::terms::batch::{Batch, Pair};
 use crate::terms::casts::{to_i32, to_u32};
-use crate::terms::scoring::Scoring;
+use crate::terms::scoring::{PositionScores, Scoring};
 use bytemuck::cast_slice;
 use rayon::prelude::*;
 use std::cmp::Reverse;
@@ -22,29 +22,32 @@ const ROWS: usize = 1 << 10;
 const MOST_PENALTY: i32 = 1 << 13;
 
 /// What all groups of a call share.
-struct FrameScoring {
+struct RowScoring {
     tables: MatrixRows,
     /// Codes from this one on have no table of their own.
     letters: usize,
     first: Word,
     extend: Word,
     shift: Word,
+    /// Whether paths may change the frame.
+    is_framed: bool,
     /// Scores up to this one are exact.
     most: i32,
 }
 
-impl FrameScoring {
+impl RowScoring {
     /// Returns `None` if a score or a penalty is too large for a lane.
-    fn new(scoring: &Scoring) -> Option<FrameScoring> {
+    fn new(scoring: &Scoring) -> Option<RowScoring> {
         let fits = scoring.lowest() >= i8::MIN.into() && scoring.max_step() <= i8::MAX.into();
         let penalty = |cost: i32| Word::try_from(cost).ok().filter(|_| cost <= MOST_PENALTY);
         let gap = scoring.gaps().first;
-        fits.then_some(FrameScoring {
+        fits.then_some(RowScoring {
             tables: scoring.table(),
             letters: rows_of_tables(scoring),
             first: penalty(gap.first())?,
             extend: penalty(gap.extend)?,
-            shift: penalty(scoring.frameshift?)?,
+            shift: penalty(scoring.frameshift.unwrap_or(0))?,
+            is_framed: scoring.frameshift.is_some(),
             most: i32::from(Word::MAX) - scoring.max_step(),
         })
     }
@@ -52,32 +55,42 @@ impl FrameScoring {
 
 /// One query against some targets, at most one for each lane. The result has a hit for each target, or `None` if the lane is
 /// too narrow.
-struct FrameGroup<'a> {
-    scoring: &'a FrameScoring,
+struct RowGroup<'a> {
+    scoring: &'a RowScoring,
     query: &'a [u8],
+    /// The scores of the query's positions, if it is a profile.
+    profile: Option<&'a PositionScores>,
     targets: &'a [&'a [u8]],
 }
 
 /// What enters the rows below a strip in a column: H of its last rows, and F of the next rows.
 #[derive(Clone, Copy)]
 struct Below<V> {
-    h: [V; STEP + 1],
+    h: [V; ABOVE],
     f: [V; STEP],
 }
 
-impl Kernel for FrameGroup<'_> {
+impl Kernel for RowGroup<'_> {
     type Output = Vec<Option<HitEnd>>;
 
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) -> Vec<Option<HitEnd>> {
-        self.in_lanes(simd)
+        match (self.scoring.is_framed, self.profile) {
+            (true, _) => self.in_lanes::<S, true, false>(simd),
+            (false, None) => self.in_lanes::<S, false, false>(simd),
+            (false, Some(_)) => self.in_lanes::<S, false, true>(simd),
+        }
     }
 }
 
-impl FrameGroup<'_> {
+impl RowGroup<'_> {
     #[inline(always)]
-    fn in_lanes<S: Stripes<Word>>(&self, simd: S) -> Vec<Option<HitEnd>> {
-        let FrameScoring { ref tables, letters, first, extend, shift, most } = *self.scoring;
+    fn in_lanes<S: Stripes<Word>, const FRAMED: bool, const PROFILE: bool>(
+        &self,
+        simd: S,
+    ) -> Vec<Option<HitEnd>> {
+        let RowScoring { ref tables, letters, first, extend, shift, most, .. } = *self.scoring;
+        let positions = self.profile.map_or(&[][..], |profile| &profile.rows);
         let splat = |value: Word| Vectors::<Word>::splat(simd, value);
         let [zero, first, extend, shift] = [0, first, extend, shift].map(splat);
         let opened = simd.sub(zero, first);
@@ -87,7 +100,7 @@ impl FrameGroup<'_> {
         let columns: Vec<S::V> =
             side_by_side::<Word, S>(cols, nothing.target, |code| nothing.target(code), targets);
         let mut best = vec![Some(HitEnd::default()); self.targets.len()];
-        let mut edge = vec![Below { h: [zero; STEP + 1], f: [opened; STEP] }; cols];
+        let mut edge = vec![Below { h: [zero; ABOVE], f: [opened; STEP] }; cols];
         let (mut h, mut e) = (Vec::new(), Vec::new());
         let mut profile = [zero; CODES];
         for (strip, rows) in self.query.chunks(ROWS).enumerate() {
@@ -96,20 +109,31 @@ impl FrameGroup<'_> {
             e.clear();
             e.resize(rows.len(), opened);
             let mut top = zero;
-            let mut corner = [zero; STEP + 1];
+            let mut corner = [zero; ABOVE];
             for ((col, &codes), below) in (1..).zip(&columns).zip(&mut edge) {
-                fill_profile(simd, &mut profile, tables, (letters, codes));
+                if !PROFILE {
+                    fill_profile(simd, &mut profile, tables, (letters, codes));
+                }
+                let positions = positions.get(strip * ROWS..).unwrap_or_default();
                 let Below { h: entering, mut f } = *below;
                 // H of the last column in the 4 rows above.
                 let mut above = std::mem::replace(&mut corner, entering);
                 let mut highest = zero;
-                for ((h, e), &code) in h.iter_mut().zip(&mut e).zip(rows) {
-                    let shifted = simd.sub(simd.max(above[0], above[2]), shift);
-                    let matched = simd.add(simd.max(above[1], shifted), profile[usize::from(code) % CODES]);
+                for (row, ((h, e), &code)) in h.iter_mut().zip(&mut e).zip(rows).enumerate() {
+                    let scores = match PROFILE {
+                        true => simd.lookup(&positions[row], codes),
+                        false => profile[usize::from(code) % CODES],
+                    };
+                    let before = match FRAMED {
+                        true => simd.max(above[1], simd.sub(simd.max(above[0], above[2]), shift)),
+                        false => above[ABOVE - 1],
+                    };
+                    let matched = simd.add(before, scores);
                     let cell = simd.max(simd.max(matched, zero), simd.max(*e, f[0]));
                     let from_cell = simd.sub(cell, first);
                     *e = simd.max(simd.sub(*e, extend), from_cell);
-                    f = [f[1], f[2], simd.max(simd.sub(f[0], extend), from_cell)];
+                    let leaving = simd.max(simd.sub(f[0], extend), from_cell);
+                    f = if FRAMED { [f[1], f[2], leaving] } else { [leaving; STEP] };
                     above = [above[1], above[2], above[3], *h];
                     *h = cell;
                     highest = simd.max(highest, cell);
@@ -131,7 +155,7 @@ impl FrameGroup<'_> {
 fn fill_profile<S: Vectors<Word>>(
     simd: S,
     profile: &mut [S::V; CODES],
-    tables: &[MatrixRow; CODES],
+    tables: &MatrixRows,
     (letters, codes): (usize, S::V),
 ) {
     for (scores, table) in profile.iter_mut().zip(tables).take(letters) {
@@ -144,8 +168,8 @@ fn fill_profile<S: Vectors<Word>>(
 
 /// H of the last rows of a strip. A strip of fewer rows has none below it.
 #[inline(always)]
-fn last_rows<V: Copy>(strip: &[V], otherwise: V) -> [V; STEP + 1] {
-    strip.last_chunk().copied().unwrap_or([otherwise; STEP + 1])
+fn last_rows<V: Copy>(strip: &[V], otherwise: V) -> [V; ABOVE] {
+    strip.last_chunk().copied().unwrap_or([otherwise; ABOVE])
 }
 
 /// A column of a strip, with H of each row and lane, in which a lane is higher than in all columns before.
@@ -181,9 +205,9 @@ impl TopCells<'_> {
 }
 
 impl Cpu {
-    /// The first best end of each pair under a scoring with frameshifts.
-    pub(super) fn score_frames(&self, batch: &Batch, pairs: &[Pair]) -> Vec<HitEnd> {
-        let Some(scoring) = FrameScoring::new(&batch.scoring) else { return frames::all_best(batch, pairs) };
+    /// The first best end of each pair under a scoring that has its own rows.
+    pub(super) fn score_rows(&self, batch: &Batch, pairs: &[Pair]) -> Vec<HitEnd> {
+        let Some(scoring) = RowScoring::new(&batch.scoring) else { return rows::all_best(batch, pairs) };
         // Only pairs in which each column counts are scored in lanes.
         let in_lanes = |pair: &Pair| pair.own <= pair.start && pair.start < pair.end;
         let mut places: Vec<u32> =
@@ -202,7 +226,12 @@ impl Cpu {
             let target = |pair: Pair| &batch.target(pair.target)[pair.start as usize..pair.end as usize];
             let targets: Vec<&[u8]> = group.iter().map(of).map(target).collect();
             let query = batch.query(of(&group[0]).query);
-            self.set.run(FrameGroup { scoring: &scoring, query, targets: &targets })
+            self.set.run(RowGroup {
+                scoring: &scoring,
+                query,
+                profile: batch.scoring.profile.as_deref(),
+                targets: &targets,
+            })
         });
         let scored: Vec<Vec<Option<HitEnd>>> = scored.collect();
         let mut hits = vec![None; pairs.len()];
@@ -214,7 +243,7 @@ impl Cpu {
             };
             hits[place as usize] = hit.map(placed);
         }
-        let score = |(pair, hit): (&Pair, Option<HitEnd>)| hit.unwrap_or_else(|| frames::best(batch, pair));
+        let score = |(pair, hit): (&Pair, Option<HitEnd>)| hit.unwrap_or_else(|| rows::best(batch, pair));
         pairs.par_iter().zip(hits).map(score).collect()
     }
 }

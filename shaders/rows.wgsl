@@ -1,7 +1,6 @@
-// Frames: the best cell of a strand of DNA against a protein, with paths that change the frame (the recurrence is in
-// src/engine/frames.rs).
+// Rows: the best cell of a profile or of a strand of DNA against a protein (the recurrence is in src/engine/rows.rs).
 //
-// Row i of a strip is a base of the query, whose letter is the residue of the codon that ends there. Lane l of a task owns
+// A row is a position of the profile, or a base of the strand, whose letter is the residue of the codon that ends there. Lane l of a task owns
 // rows l*ROWS .. l*ROWS+ROWS-1, and at step s it computes column s - l, as in tile.wgsl. A codon depends on the rows up to
 // four above, and a gap on the row three above, so a lane passes H of its last four rows and F of the next three rows on. A
 // longer query is processed strip by strip, and these values of the last lane stay in memory between strips.
@@ -9,24 +8,46 @@
 @group(0) @binding($tasks) var<storage, read> tasks: array<Task>;
 @group(0) @binding($queries) var<storage, read> queries: array<u32>;
 @group(0) @binding($targets) var<storage, read> targets: array<u32>;
+//!if PROFILE
+// Scores of the positions of all queries, one byte each, in rows of POSITION_WORDS words: [position][target code].
+//!else
 // Substitution scores, one byte each: [query code][target code].
+//!end
 @group(0) @binding($scores) var<storage, read> scores: array<u32>;
 // For each task: score, query row, and column of its best cell, counted from the first row and column. The score is 0 if there is no such cell.
 @group(0) @binding($output) var<storage, read_write> results: array<vec4<i32>>;
 // What enters the next strip, for each column of a task.
 @group(0) @binding($scratch) var<storage, read_write> below: array<array<i32, 7>>;
 
-// Penalties of the first residue of a gap, of each further residue, and of a change of the frame.
+// Penalties of the first residue of a gap and of each further residue; if paths may change the frame, also of a change.
 override FIRST: i32 = 2;
 override EXTEND: i32 = 1;
+//!if FRAMED
 override SHIFT: i32 = 1;
+//!end
 
 // Values that each thread passed on in even and odd steps, each one index after its thread.
 var<workgroup> passed_h: array<vec4<i32>, 2u * (THREADS + 1u)>;
 var<workgroup> passed_f: array<vec3<i32>, 2u * (THREADS + 1u)>;
+//!if PROFILE
+//!else
 var<workgroup> table: array<u32, TABLE_WORDS>;
+//!end
 var<workgroup> finals: array<vec3<i32>, THREADS>;
 
+//!if PROFILE
+// Returns the first word of a query row's scores. Rows outside the query have none.
+fn scores_of(task: Task, row: u32) -> u32 {
+    return select(NO_ROW, (task.query + row) * POSITION_WORDS, row < task.rows);
+}
+
+fn score(first: u32, letter: u32) -> i32 {
+    if (first == NO_ROW) {
+        return -128;
+    }
+    return extractBits(i32(scores[first + letter / 4u]), letter % 4u * 8u, 8u);
+}
+//!else
 // Returns the first index of a query row's scores. Bases that end no codon, and rows outside the query, have none.
 fn scores_of(task: Task, row: u32) -> u32 {
     let place = task.query + min(row, max(task.rows, 1u) - 1u);
@@ -39,6 +60,7 @@ fn score(first: u32, letter: u32) -> i32 {
     let known = extractBits(i32(table[place / 4u]), place % 4u * 8u, 8u);
     return select(known, -128, first == NO_ROW);
 }
+//!end
 
 // Compares (score, row, column) and returns whether `a` is better than `b`.
 fn better(a: vec3<i32>, b: vec3<i32>) -> bool {
@@ -56,9 +78,12 @@ fn main(
     if (first_task >= arrayLength(&tasks)) {
         return;
     }
-    for (var word = thread; word < (CODES * CODES + 3u) / 4u; word += THREADS) {
+//!if PROFILE
+//!else
+    for (var word = thread; word < TABLE_WORDS; word += THREADS) {
         table[word] = scores[word];
     }
+//!end
     let lane = thread % LANES;
     let task = tasks[first_task + thread / LANES];
     var steps = 0u;
@@ -108,12 +133,20 @@ fn main(
                 corner = above;
                 let highest = top;
 //!for rows
+//!if FRAMED
                 let shifted$k = max(before.x, before.z) - SHIFT;
                 let matched$k = max(before.y, shifted$k) + score(scores$k, letter);
+//!else
+                let matched$k = before.w + score(scores$k, letter);
+//!end
                 let t$k = max(max(matched$k, 0), max(e$k, gaps.x));
                 let opened$k = t$k - FIRST;
                 e$k = max(e$k - EXTEND, opened$k);
+//!if FRAMED
                 gaps = vec3<i32>(gaps.y, gaps.z, max(gaps.x - EXTEND, opened$k));
+//!else
+                gaps.x = max(gaps.x - EXTEND, opened$k);
+//!end
                 before = vec4<i32>(before.y, before.z, before.w, h$k);
                 h$k = t$k;
                 top_row = select(top_row, first_row + $ku, t$k > top);

@@ -1,9 +1,9 @@
-//! Pairs whose paths may change the frame: one task each, in tiles of as few rows as hold the query, or strip by strip.
+//! Pairs over rows that are not residues: one task each, in tiles of as few rows as hold the query, or strip by strip.
 
 use crate::engine::gpu::job::{Dispatch, Job};
 use crate::engine::gpu::plan::{WholeTile, hit_at, longest_first};
-use crate::engine::gpu::tasks::FramesTask;
-use crate::engine::gpu::variant::{FRAME_LANES, FRAME_ROWS, Variant};
+use crate::engine::gpu::tasks::RowsTask;
+use crate::engine::gpu::variant::{ROWS_LANES, ROWS_OF_LANE, RowKind, Variant};
 use crate::terms::alignment::HitEnd;
 use crate::terms::batch::{Batch, Pair};
 use crate::terms::casts::to_u32;
@@ -20,7 +20,7 @@ pub fn suits(batch: &Batch, pair: &Pair) -> bool {
 }
 
 /// Pairs that [`suits`], and their progress through jobs.
-pub struct FramesPlan<'a> {
+pub struct RowsPlan<'a> {
     batch: &'a Batch,
     pairs: &'a [Pair],
     next: usize,
@@ -28,22 +28,22 @@ pub struct FramesPlan<'a> {
     below: u64,
 }
 
-impl<'a> FramesPlan<'a> {
+impl<'a> RowsPlan<'a> {
     /// A plan whose values between strips fit `binding` bytes, unless those of one pair do not.
-    pub fn new(batch: &'a Batch, pairs: &'a [Pair], binding: u64) -> FramesPlan<'a> {
-        FramesPlan { batch, pairs, next: 0, below: binding / BELOW }
+    pub fn new(batch: &'a Batch, pairs: &'a [Pair], binding: u64) -> RowsPlan<'a> {
+        RowsPlan { batch, pairs, next: 0, below: binding / BELOW }
     }
 
     /// The next job, of about `cells` cells, and its pairs.
     pub fn next(&mut self, cells: u64) -> Option<(Job, Range<usize>)> {
         let begin = self.next;
-        let mut classes: [Vec<FramesTask>; FRAME_LANES.len()] = Default::default();
+        let mut classes: [Vec<RowsTask>; ROWS_LANES.len()] = Default::default();
         let (mut planned, mut below) = (0, 0);
         while let Some(pair) = self.pairs.get(self.next) {
             let rows = to_u32(self.batch.query(pair.query).len());
-            let class = FRAME_LANES.iter().position(|lanes| lanes * FRAME_ROWS >= rows);
-            let class = class.unwrap_or(FRAME_LANES.len() - 1);
-            let strips = rows.div_ceil(FRAME_LANES[class] * FRAME_ROWS);
+            let class = ROWS_LANES.iter().position(|lanes| lanes * ROWS_OF_LANE >= rows);
+            let class = class.unwrap_or(ROWS_LANES.len() - 1);
+            let strips = rows.div_ceil(ROWS_LANES[class] * ROWS_OF_LANE);
             let kept = if strips > 1 { u64::from(pair.cols()) } else { 0 };
             let is_full = planned >= cells || below + kept > self.below || self.next - begin >= JOB_PAIRS;
             if is_full && self.next > begin {
@@ -51,16 +51,17 @@ impl<'a> FramesPlan<'a> {
             }
             let WholeTile { span, .. } = WholeTile::pair(self.batch, pair);
             let result = to_u32(self.next - begin);
-            classes[class].push(FramesTask { span, result, below: to_u32(below), strips });
+            classes[class].push(RowsTask { span, result, below: to_u32(below), strips });
             planned += self.batch.cells(pair);
             below += kept;
             self.next += 1;
         }
         let count = self.next - begin;
         let mut job = Job { output: count as u64 * 16, scratch: below.max(1) * BELOW / 4, ..Job::default() };
-        for (tasks, lanes) in classes.into_iter().zip(FRAME_LANES) {
+        for (tasks, lanes) in classes.into_iter().zip(ROWS_LANES) {
             if !tasks.is_empty() {
-                job.push(Dispatch::new(Variant::Frames { lanes }, longest_first(tasks)));
+                let kind = RowKind::of(&self.batch.scoring);
+                job.push(Dispatch::new(Variant::Rows { lanes, kind }, longest_first(tasks)));
             }
         }
         (count > 0).then_some((job, begin..self.next))

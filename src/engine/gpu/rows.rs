@@ -1,6 +1,6 @@
-//! Scores of pairs whose paths may change the frame.
+//! Scores of pairs over rows that are not residues.
 
-use crate::engine::gpu::plan::frames::{FramesPlan, suits};
+use crate::engine::gpu::plan::rows::{RowsPlan, suits};
 use crate::engine::gpu::runner::JobResult;
 use crate::engine::gpu::{Gpu, span};
 use crate::terms::alignment::HitEnd;
@@ -11,7 +11,7 @@ use std::ops::Range;
 impl Gpu {
     /// Scores pairs on the device. The host scores those in which some columns do not count, and targets that do not fit on
     /// the device.
-    pub(super) fn score_frames(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<HitEnd>, EngineError> {
+    pub(super) fn score_rows(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<HitEnd>, EngineError> {
         let (own, left): (Vec<usize>, Vec<usize>) =
             (0..pairs.len()).partition(|&at| suits(batch, &pairs[at]));
         let some = |places: &[usize]| -> Vec<Pair> { places.iter().map(|&at| pairs[at]).collect() };
@@ -22,7 +22,7 @@ impl Gpu {
         let on_device = some(&own);
         let found = match on_device.is_empty() {
             true => Some(Vec::new()),
-            false => self.whole(batch, |gpu| gpu.frames_on_device(batch, &on_device))?,
+            false => self.whole(batch, |gpu| gpu.rows_on_device(batch, &on_device))?,
         };
         match found {
             Some(found) => put(&own, found),
@@ -33,13 +33,13 @@ impl Gpu {
     }
 
     /// Scores pairs that the device holds.
-    fn frames_on_device(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<HitEnd>, EngineError> {
+    fn rows_on_device(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<HitEnd>, EngineError> {
         let residues = span(batch, pairs, |pair| (pair.target, pair.start..pair.end));
         let inputs = self.inputs(batch, residues)?;
         let mut hits = vec![HitEnd::default(); pairs.len()];
-        let mut plan = FramesPlan::new(batch, pairs, self.limits().binding);
+        let mut plan = RowsPlan::new(batch, pairs, self.limits().binding);
         let take = |answer: JobResult, range: Range<usize>| {
-            FramesPlan::take(&pairs[range.clone()], answer.output.as_ref(), &mut hits[range]);
+            RowsPlan::take(&pairs[range.clone()], answer.output.as_ref(), &mut hits[range]);
         };
         self.run_all(&inputs, |cells| plan.next(cells), take)?;
         Ok(hits)

@@ -1,10 +1,11 @@
-//! Translated queries whose paths change the frame.
+//! Queries whose rows are not residues: codons of all frames, whose paths may change the frame, and profiles.
 
 use crate::common::{batches, random::Random};
+use std::sync::Arc;
 use swalign::engine::{Engine, FramedRun, plain::Plain};
-use swalign::terms::alphabet::Alphabet;
+use swalign::terms::alphabet::{Alphabet, CODES};
 use swalign::terms::batch::{Batch, Pair, Sequences};
-use swalign::terms::scoring::{Matrix, Scoring, Substitution};
+use swalign::terms::scoring::{Matrix, PositionScores, Scoring, Substitution};
 
 /// A strand of DNA as the residues of its codons. Its reading frame holds parts of `protein`, and loses or gains a base about
 /// once in `edits` codons.
@@ -89,6 +90,48 @@ pub fn frames_agree(engine: &mut dyn Engine) {
             }
             agree(engine, &batch, &pairs, &format!("scoring {number}, {count} targets, {bases} bases"));
         }
+    }
+}
+
+/// Profiles of one position up to several strips. With the rows of a matrix, hits are those of the residues.
+pub fn profiles_agree(engine: &mut dyn Engine) {
+    let mut random = Random::new(23);
+    for (number, (count, longest, len)) in
+        [(1, 1, 1), (3, 9, 2), (17, 70, 40), (33, 50, 130), (40, 30, 600), (9, 200, 1030)]
+            .into_iter()
+            .enumerate()
+    {
+        let query = random.codes(len, 20);
+        let mut targets = Sequences::default();
+        (0..count).for_each(|_| {
+            let len = 1 + random.below(longest);
+            let mut target = random.codes(len, 20);
+            let start = random.below(query.len());
+            let same = query[start..].iter().zip(&mut target).filter(|_| number % 2 == 0);
+            same.for_each(|(&q, t)| *t = q);
+            targets.push(target);
+        });
+        let matrix = Matrix::named("BLOSUM62").unwrap();
+        let mut rows: Vec<[i8; CODES]> = query.iter().map(|&q| matrix.scores[usize::from(q)]).collect();
+        let plain = Scoring::matrix(Alphabet::Protein, matrix, 11, 1);
+        let profile = |rows: &Vec<[i8; CODES]>| Arc::new(PositionScores { rows: rows.clone() });
+        let of = |scoring: Scoring| batches::of([&query].as_slice(), targets.clone(), scoring);
+        let own = of(plain.clone().with_profile(&query, profile(&rows)));
+        let pairs = (0..count as u32)
+            .map(|target| Pair { query: 0, target, start: 0, own: 0, end: own.target(target).len() as u32 })
+            .collect::<Vec<Pair>>();
+        assert!(
+            Plain::new().score(&own, &pairs) == Plain::new().score(&of(plain.clone()), &pairs),
+            "{number}"
+        );
+        agree(engine, &own, &pairs, &format!("profile {number} of a matrix"));
+        for row in &mut rows {
+            row[..25]
+                .iter_mut()
+                .for_each(|score| *score = (*score + random.below(7) as i8 - 3).clamp(-20, 20));
+        }
+        let own = of(plain.with_profile(&query, profile(&rows)));
+        agree(engine, &own, &pairs, &format!("profile {number}"));
     }
 }
 

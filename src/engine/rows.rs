@@ -1,7 +1,8 @@
-//! The three-frame recurrence: a strand of DNA against a protein, with paths that change the frame (Zhang, Pearson and
-//! Miller 1997). [`crate::engine::cpu`] and the GPU engine compute the same scores on vectors.
+//! The recurrence over rows that are not residues: the positions of a profile, each with scores of its own, or the codons of a
+//! strand of DNA, whose paths may change the frame (Zhang, Pearson and Miller 1997). [`crate::engine::cpu`] and the GPU
+//! engine compute the same scores on vectors.
 //!
-//! Code i of the query is the residue of the codon that ends with base i of the strand (`Strand::PlusCodons`), so row i is
+//! For a profile, the recurrence is that of the front page with `s(i,t_j)` in the place of `s(q_i,t_j)`. For codons, code i of the query is the residue of the codon that ends with base i of the strand (`Strand::PlusCodons`), so row i is
 //! the matrix after base i, and the codon before is 3 rows above. A path that leaves a base out takes 4 rows, and one that
 //! reads a base twice takes 2. Both cost `frameshift`:
 //!
@@ -29,18 +30,20 @@ use std::ops::Range;
 
 /// Rows of a codon.
 pub const STEP: usize = CODON as usize;
+/// Rows above a cell that it may depend on.
+pub const ABOVE: usize = STEP + 1;
 /// Maximum number of directions of a window that are kept at once. Those of a larger window are computed again, part by
 /// part.
 const KEPT: usize = 1 << 24;
 /// Bytes of H and E of a row.
 const ROW_BYTES: usize = 8;
-/// The bits of a cell that name the rows of its last codon; the bits below are those of [`decide`].
-const CODON_SHIFT: u32 = 4;
+/// The bits of a cell that say how a path comes to it; the bits below are those of [`decide`].
+const STEP_SHIFT: u32 = 4;
 
-/// How a path comes to a codon.
+/// How a path comes to a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum CodonStep {
-    /// From the codon before.
+enum RowStep {
+    /// From the position or the codon before.
     Next,
     /// A base between the two codons is left out.
     Forward,
@@ -48,15 +51,15 @@ enum CodonStep {
     Back,
 }
 
-impl CodonStep {
-    const ALL: [CodonStep; 3] = [CodonStep::Next, CodonStep::Forward, CodonStep::Back];
+impl RowStep {
+    const ALL: [RowStep; 3] = [RowStep::Next, RowStep::Forward, RowStep::Back];
 
-    /// Rows of the step.
-    fn rows(self) -> usize {
+    /// Rows of the step, where `step` are those of the next row.
+    fn rows(self, step: usize) -> usize {
         match self {
-            CodonStep::Next => STEP,
-            CodonStep::Forward => STEP + 1,
-            CodonStep::Back => STEP - 1,
+            RowStep::Next => step,
+            RowStep::Forward => step + 1,
+            RowStep::Back => step - 1,
         }
     }
 }
@@ -74,50 +77,65 @@ impl Column {
         Column { h: vec![0; bases + 1], e: vec![-gap.first(); bases + 1] }
     }
 
-    /// Computes the next column, of target residue `t`. `cell` receives the row, H and the direction bits of each cell.
-    fn advance(&mut self, query: &[u8], t: u8, costs: FrameCosts, mut cell: impl FnMut(usize, i32, u8)) {
-        let FrameCosts { scoring, gap, shift } = costs;
-        // H of the last column, 4, 3, 2 and 1 rows above.
-        let mut above = [0; STEP + 1];
+    /// Computes the next column, of target residue `t`. The rows of the query are counted from `first`. `cell` receives the row, H
+    /// and the direction bits of each cell.
+    fn advance(
+        &mut self,
+        (first, query): (usize, &[u8]),
+        t: u8,
+        rules: RowRules,
+        mut cell: impl FnMut(usize, i32, u8),
+    ) {
+        let RowRules { scoring, gap, step, shift } = rules;
+        // H of the last column in the rows above, the nearest row last.
+        let mut above = [0; ABOVE];
         let mut f = [-gap.first(); STEP];
-        let rows = self.h.iter_mut().zip(&mut self.e).enumerate().skip(STEP);
-        for ((row, (h, e)), &q) in rows.zip(query.iter().skip(STEP - 1)) {
-            let from = CodonStep::ALL.map(|step| match step {
-                CodonStep::Next => above[above.len() - step.rows()],
-                CodonStep::Forward | CodonStep::Back => above[above.len() - step.rows()] - shift,
-            });
+        let rows = self.h.iter_mut().zip(&mut self.e).enumerate().skip(step);
+        for ((row, (h, e)), &q) in rows.zip(query.iter().skip(step - 1)) {
+            let before = |from: RowStep| above[ABOVE - from.rows(step)];
+            let from = match shift {
+                Some(shift) => {
+                    RowStep::ALL.map(|from| before(from) - if from == RowStep::Next { 0 } else { shift })
+                }
+                None => [before(RowStep::Next), i32::MIN, i32::MIN],
+            };
             let best = from.into_iter().fold(i32::MIN, i32::max);
-            let step = from.iter().position(|&h| h == best).unwrap_or(0);
-            let decided = decide(best + scoring.score(q, t), [[*e], [f[row % STEP]]], 0, [gap]);
+            let place = from.iter().position(|&h| h == best).unwrap_or(0);
+            let matched = best + scoring.position_score(first + row - 1, q, t);
+            let decided = decide(matched, [[*e], [f[row % step]]], 0, [gap]);
             above = [above[1], above[2], above[3], *h];
-            (*h, [*e], [f[row % STEP]]) = (decided.h, decided.e, decided.f);
-            cell(row, *h, low_u8(decided.bits) | to_u8(step) << CODON_SHIFT);
+            (*h, [*e], [f[row % step]]) = (decided.h, decided.e, decided.f);
+            cell(row, *h, low_u8(decided.bits) | to_u8(place) << STEP_SHIFT);
         }
     }
 }
 
-/// The costs of paths that change the frame.
+/// What a recurrence over rows depends on.
 #[derive(Clone, Copy)]
-struct FrameCosts<'a> {
+struct RowRules<'a> {
     scoring: &'a Scoring,
     gap: GapPiece,
-    shift: i32,
+    /// Rows of a residue of the query.
+    step: usize,
+    /// Cost of a change of the frame, if paths may change it.
+    shift: Option<i32>,
 }
 
-impl FrameCosts<'_> {
-    fn of(scoring: &Scoring) -> FrameCosts<'_> {
-        FrameCosts { scoring, gap: scoring.gaps().first, shift: scoring.frameshift.unwrap_or(0) }
+impl RowRules<'_> {
+    fn of(scoring: &Scoring) -> RowRules<'_> {
+        let step = if scoring.frameshift.is_some() { STEP } else { 1 };
+        RowRules { scoring, gap: scoring.gaps().first, step, shift: scoring.frameshift }
     }
 }
 
 /// The first best end of a pair.
 pub fn best(batch: &Batch, pair: &Pair) -> HitEnd {
-    let (query, costs) = (batch.query(pair.query), FrameCosts::of(&batch.scoring));
+    let (query, rules) = (batch.query(pair.query), RowRules::of(&batch.scoring));
     let target = &batch.target(pair.target)[pair.start as usize..pair.end as usize];
-    let mut column = Column::border(query.len(), costs.gap);
+    let mut column = Column::border(query.len(), rules.gap);
     let mut best = HitEnd::default();
     for (target_end, &t) in (pair.start + 1..).zip(target) {
-        column.advance(query, t, costs, |row, h, _| {
+        column.advance((0, query), t, rules, |row, h, _| {
             if h > best.score && target_end > pair.own {
                 best = HitEnd { score: h, query_end: to_u32(row), target_end };
             }
@@ -133,7 +151,7 @@ pub fn all_best(batch: &Batch, pairs: &[Pair]) -> Vec<HitEnd> {
 
 /// The path of each window. Windows with many cells follow one another, so that their memory does.
 pub fn paths(batch: &Batch, windows: &[Window]) -> Paths {
-    let bases = |window: &Window| first_base(batch, window)..window.query_end as usize;
+    let bases = |window: &Window| first_row(batch, window)..window.query_end as usize;
     let is_large = |window: &Window| bases(window).len() * window.cols() as usize > KEPT / 16;
     let path = |window: &Window| path_keeping(batch, window, bases(window), KEPT);
     let small: Vec<Option<Vec<u32>>> =
@@ -143,34 +161,37 @@ pub fn paths(batch: &Batch, windows: &[Window]) -> Paths {
     )
 }
 
-/// The first base that the path of a window may use. Each residue of the target takes at most 4 bases, and each inserted
-/// residue 3 and the cost of a gap, which the residues of the target must earn.
-fn first_base(batch: &Batch, window: &Window) -> usize {
+/// The first row that the path of a window may use. Each residue of the target takes at most `step` rows, or one more if the path
+/// may change the frame. Each inserted residue takes `step` rows and the cost of a gap, which the residues of the target must earn.
+fn first_row(batch: &Batch, window: &Window) -> usize {
     let target = &batch.target(window.target)[window.start as usize..window.target_end as usize];
     let scoring = &batch.scoring;
+    let RowRules { step, shift, .. } = RowRules::of(scoring);
     let most = target.iter().map(|&t| i64::from(scoring.most_against(t))).sum::<i64>();
     let inserted = to_usize(most / i64::from(scoring.gap_extend));
-    let bases = (STEP + 1).saturating_mul(target.len()).saturating_add(STEP.saturating_mul(inserted));
-    (window.query_end as usize).saturating_sub(bases)
+    let longest = step + usize::from(shift.is_some());
+    let rows = longest.saturating_mul(target.len()).saturating_add(step.saturating_mul(inserted));
+    (window.query_end as usize).saturating_sub(rows)
 }
 
 /// The runs of a window's path, from its end. About `kept` directions are kept at once, or those of as many columns as there are
 /// parts.
 fn path_keeping(batch: &Batch, window: &Window, bases: Range<usize>, kept: usize) -> Vec<u32> {
-    let costs = FrameCosts::of(&batch.scoring);
+    let rules = RowRules::of(&batch.scoring);
+    let (first, step) = (bases.start, rules.step);
     let query = &batch.query(window.query)[bases];
     let target = &batch.target(window.target)[window.start as usize..window.target_end as usize];
     let rows = query.len() + 1;
     // The fewer columns in a part, the more columns are kept between parts.
     let even = if kept < KEPT { 1 } else { (ROW_BYTES * target.len()).isqrt() };
     let cols = (kept / rows).max(even).clamp(1, target.len().max(1));
-    let mut column = Column::border(query.len(), costs.gap);
+    let mut column = Column::border(query.len(), rules.gap);
     let parts: Vec<&[u8]> = target.chunks(cols).collect();
     let mut before = Vec::with_capacity(parts.len());
     for (place, part) in parts.iter().enumerate() {
         before.push(column.clone());
         if place + 1 < parts.len() {
-            part.iter().for_each(|&t| column.advance(query, t, costs, |_, _, _| {}));
+            part.iter().for_each(|&t| column.advance((first, query), t, rules, |_, _, _| {}));
         }
     }
     let mut runs = Vec::new();
@@ -179,25 +200,25 @@ fn path_keeping(batch: &Batch, window: &Window, bases: Range<usize>, kept: usize
     let mut cells = vec![0u8; rows * cols.min(target.len())];
     for (part, mut column) in parts.into_iter().zip(before).rev() {
         for (cells, &t) in cells.chunks_exact_mut(rows).zip(part) {
-            cells[..STEP.min(rows)].fill(0);
-            column.advance(query, t, costs, |row, _, bits| cells[row] = bits);
+            cells[..step.min(rows)].fill(0);
+            column.advance((first, query), t, rules, |row, _, bits| cells[row] = bits);
         }
         let mut col = part.len();
         while col > 0 {
             let cell = cells[(col - 1) * rows + row];
-            layer = layer.next(CellBits::from(cell & ((1 << CODON_SHIFT) - 1)));
+            layer = layer.next(CellBits::from(cell & ((1 << STEP_SHIFT) - 1)));
             match layer.source {
                 CellSource::Stop => return runs,
                 CellSource::Deletion => col -= 1,
-                CellSource::Insertion => row -= STEP,
+                CellSource::Insertion => row -= step,
                 CellSource::Diagonal => {
-                    let step = CodonStep::ALL[usize::from(cell >> CODON_SHIFT)];
-                    (row, col) = (row - step.rows(), col - 1);
+                    let from = RowStep::ALL[usize::from(cell >> STEP_SHIFT)];
+                    (row, col) = (row - from.rows(step), col - 1);
                     push_steps(&mut runs, 1, layer.source);
-                    match step {
-                        CodonStep::Next => {}
-                        CodonStep::Forward => push_shift(&mut runs, true),
-                        CodonStep::Back => push_shift(&mut runs, false),
+                    match from {
+                        RowStep::Next => {}
+                        RowStep::Forward => push_shift(&mut runs, true),
+                        RowStep::Back => push_shift(&mut runs, false),
                     }
                     continue;
                 }
