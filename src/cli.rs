@@ -25,6 +25,7 @@ pub mod stdout;
 pub mod terminal;
 #[cfg(test)]
 mod tests;
+mod profile;
 mod translate;
 mod values;
 

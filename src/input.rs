@@ -2,4 +2,6 @@
 
 #[cfg(feature = "database")]
 pub mod database;
+#[cfg(feature = "cli")]
+pub mod profile;
 pub mod reader;

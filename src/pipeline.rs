@@ -31,6 +31,7 @@ mod mates;
 pub mod matrix;
 pub mod merge;
 mod order;
+mod profiles;
 mod query_search;
 mod ranking;
 mod receipts;
@@ -73,6 +74,7 @@ use inputs::OpenInputs;
 use lanes::{OpenLane, SequencingLanes};
 use mates::{MateSample, SingleHits};
 use query_search::QuerySearch;
+use profiles::ProfileSearch;
 use ranking::Ranking;
 use receipts::ReceiptRun;
 use remembered::Remembered;
@@ -144,6 +146,8 @@ struct Run<'a> {
     filter: Option<Filter>,
     repeats: TakenOut,
     remembered: Remembered,
+    /// Set if queries have profiles.
+    profiles: Option<ProfileSearch>,
     /// Set if statistics are requested.
     tally: Option<Tally>,
     /// Judges the records of another program, which are then the output.
@@ -212,7 +216,7 @@ fn run_beside<'scope>(
         reporter.stage(Stage::of("opening the GPU"));
     }
     let (reading, opened) = (begun.elapsed(), opening.join());
-    let OpenInputs { references, target_file, index, runs, mut lanes } = inputs?;
+    let OpenInputs { references, target_file, index, runs, mut lanes, profiles } = inputs?;
     let (hardware, remark) = match opened {
         Ok(opened) => opened?,
         Err(_) => {
@@ -227,6 +231,7 @@ fn run_beside<'scope>(
     let mut first = lanes.next(options.mode)?;
     let machine = (&hardware, &crew, engines);
     let (mut run, sample) = Run::new(options, reporter, references, first.as_mut(), machine)?;
+    run.profiles = ProfileSearch::new(options, profiles);
     if let Some(audited) = audited {
         run.audit = Some(Audit::new(options, audited, run.writer.names())?);
     }

@@ -9,6 +9,7 @@ use super::paths::{check_about, check_extension, check_files, check_index};
 use super::ranked::RankedFlags;
 use super::sort::SortFlags;
 use super::split::SplitFlags;
+use super::profile::ProfileFlags;
 use super::translate::TranslateFlags;
 use super::{AgainFlag, Command, InputFlags, NO_HEADING, ThreadsFlag, usage, values};
 use crate::terms::alignment::Strands;
@@ -140,6 +141,8 @@ struct Flags {
     input: InputFlags,
     #[command(flatten)]
     translate: TranslateFlags,
+    #[command(flatten)]
+    profiles: ProfileFlags,
     #[command(flatten)]
     scoring: ScoringFlags,
     #[command(flatten)]
@@ -711,8 +714,10 @@ impl Flags {
         reference: PathBuf,
         command_line: String,
     ) -> Result<Options, clap::Error> {
-        let Flags { input, translate, scoring, hits, ranked, output, about, parts, machine } = self;
+        let Flags { input, translate, profiles, scoring, hits, ranked, output, about, parts, machine } = self;
         let (translation, frameshift) = (translate.resolve(), translate.frameshift);
+        let iterations = profiles.resolve();
+        let is_by_profile = iterations.are_profiles || iterations.rounds > 1;
         let matrix = scoring.matrix.as_deref().map(Path::new);
         let of_lanes = lanes.iter().flat_map(SequencingLane::files).chain(sheet.as_deref());
         let inputs: Vec<&Path> = of_lanes.chain([&*reference]).collect();
@@ -723,7 +728,7 @@ impl Flags {
         let named = output.output.as_deref().and_then(OutputFormat::of_file);
         let otherwise = match mode {
             Mode::Triangle => OutputFormat::Hits(HitFormat::Tab),
-            _ if translation.is_some() => OutputFormat::Hits(HitFormat::Tab),
+            _ if translation.is_some() || is_by_profile => OutputFormat::Hits(HitFormat::Tab),
             Mode::All | Mode::Pairs => OutputFormat::Records(Format::default()),
         };
         let default = output.sort.default_format(otherwise);
@@ -770,6 +775,7 @@ impl Flags {
             reads_as_reference: mode == Mode::Triangle,
             removes_gaps: input.remove_gaps,
             translation,
+            iterations,
             strands: strands.unwrap_or(Strands::of(mode != Mode::Pairs)),
             min_score,
             anchor: ANCHOR,
@@ -778,7 +784,7 @@ impl Flags {
             part: parts.part,
             resume: parts.again.resume,
             // Names tell equal queries apart.
-            dedup: run.dedup && ranked.tie_rule == TieRule::First,
+            dedup: run.dedup && !is_by_profile && ranked.tie_rule == TieRule::First,
             ranked,
             eqx: output.eqx,
             cs: output.cs,

@@ -188,6 +188,12 @@ impl Reader {
         }
     }
 
+    /// Reads a text in the place of a file.
+    pub fn of_text(path: &Path, text: Vec<u8>) -> Result<Reader> {
+        let text = Box::new(io::Cursor::new(text));
+        Reader::placed(path.to_path_buf(), text, Sizes::default(), Part::WHOLE)
+    }
+
     fn open_as(path: &Path, part: Part) -> Result<Reader> {
         if path == Path::new("-") {
             let meter = Meter::default();

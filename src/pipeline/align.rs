@@ -145,8 +145,15 @@ impl Run<'_> {
         };
         let mut effort = Effort::default();
         let known = QueryFacts { hits: known, records };
-        let (mut found, aligned) =
-            self.find_distinct(engine, (queries, known), (meets, portion), &mut effort)?;
+        let (mut found, aligned) = match &self.profiles {
+            Some(search) => {
+                let queries = (search, &queries, first);
+                let found = self.find_by_profiles(engine, queries, known, (meets, portion), &mut effort)?;
+                let aligned = found.len() as u64;
+                (found, aligned)
+            }
+            None => self.find_distinct(engine, (queries, known), (meets, portion), &mut effort)?,
+        };
         let repeated = found.len() as u64 - aligned;
         alone.into_iter().for_each(|at| found.insert(at, QueryResult::default()));
         if known.hits.is_empty() {
@@ -457,11 +464,11 @@ fn place_among(query: u64) -> u32 {
 
 /// Known facts about the queries of a batch.
 #[derive(Clone, Copy)]
-struct QueryFacts<'a> {
+pub(super) struct QueryFacts<'a> {
     /// Their hits as single reads, or empty.
-    hits: &'a [SingleHits],
+    pub hits: &'a [SingleHits],
     /// The records with their names, if names choose among equal hits.
-    records: &'a [FileRecord],
+    pub records: &'a [FileRecord],
 }
 
 /// Target time of a batch on this engine, in seconds.

@@ -3,7 +3,7 @@
 use super::lanes::{self, SequencingLanes};
 use super::report::{Reporter, warn};
 use super::source::ReferenceSource;
-use super::{alphabet, circular, order};
+use super::{alphabet, circular, order, profiles};
 use crate::align::candidates::StoredIndex;
 use crate::align::candidates::ambiguous::TargetRuns;
 use crate::input::reader::{Reader, References};
@@ -11,7 +11,9 @@ use crate::terms::alignment::Strands;
 use crate::terms::alphabet::Alphabet;
 use crate::terms::error::{Error, Result};
 use crate::terms::options::{Mode, Options, Translation};
+use crate::terms::scoring::PositionScores;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
 
 /// The references, and the queries that are still to be read.
@@ -25,6 +27,8 @@ pub struct OpenInputs {
     pub runs: Option<TargetRuns>,
     /// The lanes. The first one is read up to its first query, which is not encoded yet.
     pub lanes: SequencingLanes,
+    /// The profiles of the queries, if they have any.
+    pub profiles: Vec<Arc<PositionScores>>,
 }
 
 impl OpenInputs {
@@ -39,6 +43,13 @@ impl OpenInputs {
         order::check_paths(options)?;
         ReferenceSource::announce(options, reporter);
         let mut source = ReferenceSource::open(options)?;
+        let (queries, profiles) = match options.iterations.are_profiles {
+            true => {
+                let (reader, profiles) = profiles::read(options, reporter)?;
+                (Some(reader), profiles)
+            }
+            false => (queries, Vec::new()),
+        };
         let (mut reads, parts) = lanes::open_first(options, queries)?;
         reporter.stage(source.stage(options));
         if let (Mode::Triangle, ReferenceSource::Text(sequences)) = (options.mode, &source) {
@@ -70,7 +81,7 @@ impl OpenInputs {
         }
         let lanes = SequencingLanes::new(options, (reads, parts), (alphabet, strands));
         let index = source.index(options, &references);
-        Ok(OpenInputs { references, target_file: source.path().to_path_buf(), index, runs, lanes })
+        Ok(OpenInputs { references, target_file: source.path().to_path_buf(), index, runs, lanes, profiles })
     }
 }
 

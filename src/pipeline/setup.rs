@@ -224,6 +224,7 @@ impl<'a> Run<'a> {
             filter,
             repeats,
             remembered: Remembered::default(),
+            profiles: None,
             tally,
             audit: None,
             writer,

@@ -105,7 +105,7 @@ fn faulty(fault: Fault, may_fall_back: bool) -> Guarded {
 fn run_in(options: &Options, notes: &Notes, engines: EngineFactory) -> Result<(Summary, Option<InsertSize>)> {
     let inputs = OpenInputs::read(options, None, notes, sync_channel(1).0)?;
     set_threads(options.threads, notes)?;
-    let OpenInputs { references, target_file, index, runs, mut lanes } = inputs;
+    let OpenInputs { references, target_file, index, runs, mut lanes, .. } = inputs;
     let references = (references, target_file, (index, runs));
     let crew = Crew::sharing(WORKERS);
     let machine = (&Hardware::Plain, &crew, engines);

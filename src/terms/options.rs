@@ -5,6 +5,7 @@ mod columns;
 mod dedup;
 mod grep;
 mod index;
+mod iterations;
 mod lane;
 mod limits;
 mod mapper;
@@ -21,6 +22,7 @@ pub use audit::{AuditFormat, AuditOptions, Sample, SampledNames};
 pub use columns::Column;
 pub use dedup::{DedupBy, DedupOptions, ReadFormat};
 pub use grep::{GrepOptions, GrepOutput, GrepPatterns, OccurrenceRule, WordPosition};
+pub use iterations::{INCLUSION, IterationRules};
 pub use index::{DATABASE_EXTENSION, IndexOptions};
 pub use lane::{SequencingLane, try_open};
 pub use limits::{HitLimits, IdentityDefinition, Mask, PageOptions, Rank, RankedOptions, TieRule};
@@ -252,6 +254,8 @@ pub struct Options {
     pub alphabet: Option<Alphabet>,
     /// Which sequences are DNA that is translated to proteins.
     pub translation: Option<Translation>,
+    /// Searches by profiles.
+    pub iterations: IterationRules,
     pub scoring: ScoringChoice,
     /// Align DNA queries in both orientations.
     pub strands: Strands,
