@@ -51,6 +51,8 @@ const SEARCH: &[&str] = &["search"];
 const DEDUP: &[&str] = &["dedup"];
 
 /// The modes without E-values.
+/// Options of searches by profiles.
+const PROFILES: &[&str] = &["--profile", "--iterations"];
 const OTHER_MODES: &[&str] = &["--mode glocal", "--mode global", "--mode overlap"];
 const BOTH_STRANDS: &[&str] = &["--strand both", "--both-strands"];
 
@@ -126,7 +128,52 @@ const CONFLICTS: &[Row] = &[
         when: Always,
         text: "is for searches of many references; leave the subcommand out",
     },
-    // Translated queries.
+    // Profiles.
+    Row {
+        commands: PAIRWISE,
+        options: PROFILES,
+        when: Always,
+        text: "is for searches of many references; leave the subcommand out",
+    },
+    Row {
+        commands: ALIGNER,
+        options: PROFILES,
+        when: If(|line| !is_list(line)),
+        text: "writes lists; use --format tab, json or text",
+    },
+    Row {
+        commands: ALIGNER,
+        options: PROFILES,
+        when: If(|line| has_mates(line) || is_split(line) || line.has_any(OTHER_MODES)),
+        text: "is for single queries and local alignments; leave mates, --split and --mode out",
+    },
+    Row {
+        commands: ALIGNER,
+        options: PROFILES,
+        when: If(|line| line.run(|run| run.scoring.gap_open.is_some_and(|open| open.costs().count() > 1))),
+        text: "does not support gap costs of two pieces; give one number to --gap-open and --gap-extend",
+    },
+    Row {
+        commands: ALIGNER,
+        options: PROFILES,
+        when: If(|line| {
+            line.run(|run| run.scoring.matrix.as_deref().is_some_and(|name| !name.eq_ignore_ascii_case("BLOSUM62")))
+        }),
+        text: "has scores on the scale of BLOSUM62; leave --matrix out",
+    },
+    Row {
+        commands: ALIGNER,
+        options: PROFILES,
+        when: With(&["--alphabet dna", "--translate", "--mask hard", "--ref-part", "--circular"]),
+        text: "does not support --alphabet dna, --translate, --mask hard, --ref-part and --circular; leave them out",
+    },
+    Row {
+        commands: ALIGNER,
+        options: &["--profile"],
+        when: With(&["--part", "--filter index", "--filter scan", "--filter bitap"]),
+        text: "does not support --part and --filter; leave them out",
+    },
+    // Translations.
     Row {
         commands: ALIGNER,
         options: &["--translate"],

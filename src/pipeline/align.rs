@@ -285,7 +285,7 @@ impl Run<'_> {
 
     /// Finds the hits. If the device fails and the CPU may take over, repeats the batch. `queries` are the unmasked
     /// queries, with their hits as in [`Self::find_batch`].
-    fn find(
+    pub(super) fn find(
         &self,
         engine: &mut Guarded,
         scope: &SearchInput,

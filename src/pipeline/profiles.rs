@@ -16,7 +16,7 @@ use crate::terms::batch::Sequences;
 use crate::terms::casts::{to_u8, to_usize};
 use crate::terms::error::{Error, Place, Result};
 use crate::terms::options::{IterationRules, Options};
-use crate::terms::scoring::{PositionScores, Scoring};
+use crate::terms::scoring::PositionScores;
 use std::collections::BTreeSet;
 use std::fs;
 use std::sync::Arc;
