@@ -133,8 +133,8 @@ fn is_gap(letter: u8) -> bool {
     letter == b'-' || letter == b'.'
 }
 
-/// The profile of a query from its alignment. A row has a letter or '-' for each residue of the query, which is the
-/// first row. Missing letters at the end of a row are gaps.
+/// The profile of a query from its alignment. A row has a residue or '-' for each residue of the query, which is the
+/// first row. A row that is too short ends with gaps.
 pub fn of_alignment(name: &str, rows: &[&[u8]]) -> Profile {
     let residues: Vec<u8> = rows.first().map_or(Vec::new(), |query| query.to_ascii_uppercase());
     let columns = Columns::new(rows, residues.len());
@@ -284,7 +284,7 @@ mod tests {
         usize::from(Alphabet::Protein.code(letter).unwrap())
     }
 
-    /// Scores of one position for some letters.
+    /// Scores of one position against some residues.
     fn of<const N: usize>(scores: &[i8; COLUMNS], letters: &[u8; N]) -> [i8; N] {
         letters.map(|letter| scores[code(letter)])
     }

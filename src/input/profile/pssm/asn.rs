@@ -13,6 +13,8 @@ const NCBISTDAA: &[u8; 28] = b"-ABCDEFGHIKLMNPQRSTVWXYZU*OJ";
 const FEWEST_ROWS: usize = 26;
 /// Values up to this one are no scores.
 const MISSING: i64 = -16_384;
+/// Maximum number of open braces, and of words of an element.
+const MOST_NESTED: usize = 64;
 const RECORD: &str = "PssmWithParameters";
 const MAKE_AGAIN: &str = "write the matrix again with `psiblast -out_pssm` or `-out_ascii_pssm`";
 const MAKE_SCORES: &str = "make a matrix of scores with `psiblast -in_pssm FILE -db DB -out_ascii_pssm OUT`";
@@ -29,6 +31,9 @@ pub fn parse_asn(text: &[u8], name_if_none: &str) -> Result<Vec<Profile>> {
         match token {
             Token::Assign if path.is_empty() && words == [RECORD] => record = Checkpoint::default(),
             Token::Assign => return Err(fault("a record must begin with `PssmWithParameters ::=`")),
+            Token::Open | Token::Word(_) if path.len().max(words.len()) == MOST_NESTED => {
+                return Err(fault("the record is nested too deeply"));
+            }
             Token::Open => {
                 path.push(words.join(" "));
                 words.clear();
@@ -340,6 +345,8 @@ mod tests {
         );
         assert_eq!(first, second);
         assert_eq!(only(record(true, 28, "").as_bytes()), profile);
+        let digits = record(true, 28, "").replace("ncbieaa \"W\nA\"", "ncbistdaa '14\n01'H");
+        assert_eq!(only(digits.as_bytes()), profile);
         // Without a row of J: the mean of I and L.
         let older = only(record(true, 26, ", params { pseudocount 0 }").as_bytes());
         assert_eq!((&older.scores[0][..J], older.scores[0][J]), (&profile.scores[0][..J], 10));
@@ -360,7 +367,7 @@ mod tests {
             only(text.replace(from, to).as_bytes()).name
         };
         assert_eq!(name("local str \"d1p7id_\"", "local str \"Query_1\""), "Query_1");
-        assert_eq!(name("title \"\"", "title \"a b\""), "d1p7id_");
+        assert_eq!(name("inst {", "descr { title \"a b\" }, inst {"), "d1p7id_");
         assert_eq!(name("local str \"d1p7id_\"", "gi 5, swissprot { name \"N\", accession \"P1\" }"), "P1");
         let query = "local str \"Query_1\"\n }, descr { title \"sp|P1|N of fly\" }, other {";
         assert_eq!(name("local str \"d1p7id_\"", query), "sp|P1|N");
@@ -391,9 +398,13 @@ mod tests {
             let (_, text) = fault(good.replacen(from, to, 1).as_bytes());
             assert!(text.contains(problem), "{from}: {text}");
         }
-        assert_eq!(fault(good.replace("lambda", "\"").as_bytes()), (3, "a string does not end".to_string()));
+        assert_eq!(fault(good.replace("lambda", "\"").as_bytes()), (5, "a string does not end".to_string()));
         assert!(fault(format!("{good} }}").as_bytes()).1.contains("no opening brace"));
         assert!(fault(&good.as_bytes()[..good.len() - 1]).1.contains("ends inside"));
         assert!(fault(b"PssmWithParameters").1.contains("ends inside"));
+        for deep in ["{", "x "] {
+            let text = format!("PssmWithParameters ::= {{ {}", deep.repeat(100));
+            assert!(fault(text.as_bytes()).1.contains("too deeply"));
+        }
     }
 }
