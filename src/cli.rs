@@ -16,6 +16,7 @@ mod merge;
 mod names;
 pub mod pages;
 mod paths;
+mod profile;
 mod ranked;
 mod search;
 pub mod signals;
@@ -25,7 +26,6 @@ pub mod stdout;
 pub mod terminal;
 #[cfg(test)]
 mod tests;
-mod profile;
 mod translate;
 mod values;
 

@@ -157,7 +157,9 @@ const CONFLICTS: &[Row] = &[
         commands: ALIGNER,
         options: PROFILES,
         when: If(|line| {
-            line.run(|run| run.scoring.matrix.as_deref().is_some_and(|name| !name.eq_ignore_ascii_case("BLOSUM62")))
+            line.run(|run| {
+                run.scoring.matrix.as_deref().is_some_and(|name| !name.eq_ignore_ascii_case("BLOSUM62"))
+            })
         }),
         text: "has scores on the scale of BLOSUM62; leave --matrix out",
     },

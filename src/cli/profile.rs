@@ -9,8 +9,8 @@ use clap::Args;
 pub struct ProfileFlags {
     /// Read QUERY as profiles: a PSSM of psiblast, models of HMMER3 or an alignment (aligned FASTA or A3M)
     ///
-    /// A profile has scores of its own for each position. A PSSM is that of psiblast -out_ascii_pssm or -out_pssm. Of a model, the
-    /// match emissions become scores in half bits. An alignment becomes a PSSM as in PSI-BLAST. Gap costs are those of --gap-open
+    /// A profile has scores of its own for each position. A PSSM is that of psiblast -out_ascii_pssm or -out_pssm. The match
+    /// emissions of a model become scores in half bits. An alignment becomes a PSSM as in PSI-BLAST. Gap costs are those of --gap-open
     /// and --gap-extend, by default 11 and 1, and E-values are those of BLOSUM62.
     #[arg(long)]
     profile: bool,

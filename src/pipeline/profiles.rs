@@ -54,7 +54,8 @@ pub fn read(options: &Options, reporter: &dyn Reporter) -> Result<(Reader, Vec<A
 /// The scores of a profile against all codes of proteins.
 fn position_scores(profile: &Profile) -> PositionScores {
     let row = |scores: &[i8; SCORED as usize]| {
-        let score = |code: usize| scores.get(usize::from(scored_code(to_u8(code)))).copied().unwrap_or(i8::MIN);
+        let score =
+            |code: usize| scores.get(usize::from(scored_code(to_u8(code)))).copied().unwrap_or(i8::MIN);
         std::array::from_fn::<i8, CODES, _>(score)
     };
     PositionScores { rows: profile.scores.iter().map(row).collect() }
@@ -83,7 +84,13 @@ impl Run<'_> {
             // Targets of the hits that the last profile was made of.
             let mut included = BTreeSet::new();
             for round in 1.. {
-                let found = self.find_by_profile(engine, (codes, &known.records[place]), profile.clone(), met, effort)?;
+                let found = self.find_by_profile(
+                    engine,
+                    (codes, &known.records[place]),
+                    profile.clone(),
+                    met,
+                    effort,
+                )?;
                 if round >= search.rules.rounds {
                     return Ok(found);
                 }
@@ -148,7 +155,8 @@ impl Run<'_> {
                 row
             })
             .collect();
-        let rows: Vec<&[u8]> = std::iter::once(&query[..]).chain(aligned.iter().map(|row| &row[..])).collect();
+        let rows: Vec<&[u8]> =
+            std::iter::once(&query[..]).chain(aligned.iter().map(|row| &row[..])).collect();
         position_scores(&profile::of_alignment("", &rows))
     }
 }

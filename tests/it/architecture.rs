@@ -47,6 +47,8 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("patterns/search/finder", &["align/candidates"]),
     ("patterns/lines", &["engine", "patterns/scan", "patterns/search", "patterns/sliced", "patterns/tables"]),
     ("input/reader", &[]),
+    // Scores by positions.
+    ("input/profile", &[]),
     // References in a memory-mapped file.
     ("input/database", &["align/candidates", "input/reader"]),
     ("output/writer", &["input/reader", "align/quality", "align/significance"]),
@@ -82,6 +84,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     // For equal pairs in a sample.
     ("pipeline/mates", &["align/dedup"]),
     ("pipeline/index", &["input/database"]),
+    ("pipeline/profiles", &["input/profile"]),
     ("pipeline/spool", &["input/database"]),
     ("pipeline/estimate", &["input/database"]),
     ("pipeline/source", &["input/database"]),

@@ -37,6 +37,7 @@ mod oracles;
 mod paf;
 mod panel;
 mod part;
+mod profile;
 mod ref_part;
 mod repeats;
 mod repeats_cli;

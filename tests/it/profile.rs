@@ -1,0 +1,123 @@
+//! Searches by profiles. The hits of psiblast are those of tests/golden/README.md.
+
+use crate::common::command::line_here;
+use crate::common::folder::Folder;
+
+const COLUMNS: &str = "--columns qseqid,sseqid,score,evalue,bitscore,qstart,qend,sstart,send";
+const PROFILES: &str = "tests/golden/profiles/homeodomain";
+
+fn rows(text: &str) -> Vec<Vec<String>> {
+    text.lines().map(|line| line.split('\t').map(str::to_string).collect()).collect()
+}
+
+fn found(profile: &str, more: &str) -> Vec<Vec<String>> {
+    rows(line_here(&format!("-q --profile {more} {COLUMNS} {profile} data/scope_small.fa")).text())
+}
+
+/// Each hit of psiblast is found with at least its score, and on the same residues if the scores are equal.
+#[test]
+fn hits_are_at_least_those_of_psiblast() {
+    let own = found(&format!("{PROFILES}.asn"), "--all --evalue 10");
+    let text = crate::common::text("tests/golden/profiles/psiblast.tsv");
+    let expected: Vec<Vec<&str>> = text.lines().skip(1).map(|line| line.split('\t').collect()).collect();
+    let number = |text: &str| text.parse::<f64>().unwrap();
+    let mut equal = 0;
+    for row in &expected {
+        let best = own.iter().find(|own| own[1] == row[1]).unwrap_or_else(|| panic!("{row:?} is missing"));
+        assert!(number(&best[2]) >= number(row[2]), "{row:?} and {best:?}");
+        if best[2] == row[2] {
+            equal += 1;
+            assert!(best[5..] == row[5..], "{row:?} and {best:?}");
+            let ratio = number(&best[3]) / number(row[3]);
+            assert!((1.0 / 3.0..=3.0).contains(&ratio), "{row:?} and {best:?}");
+        }
+    }
+    assert!(equal >= 10 && expected.len() >= 12, "{equal} of {}", expected.len());
+}
+
+/// All formats describe one family. The scores of the two formats of psiblast are the same.
+#[test]
+fn formats_describe_one_family() {
+    let of = |extension: &str| found(&format!("{PROFILES}.{extension}"), "--evalue 1e-5");
+    let asn = of("asn");
+    assert!(of("pssm").iter().map(|row| &row[1..]).eq(asn.iter().map(|row| &row[1..])));
+    let targets = |rows: &[Vec<String>]| -> Vec<String> {
+        let mut targets: Vec<String> = rows.iter().map(|row| row[1].clone()).collect();
+        targets.sort();
+        targets
+    };
+    let expected = targets(&asn);
+    for extension in ["hmm", "a3m"] {
+        let own = targets(&of(extension));
+        let common = own.iter().filter(|target| expected.contains(target)).count();
+        assert!(
+            common * 10 >= expected.len() * 8 && common * 10 >= own.len() * 7,
+            "{extension}: {own:?}, {expected:?}"
+        );
+    }
+}
+
+#[test]
+fn nothing_but_the_input_decides() {
+    let profile = format!("{PROFILES}.hmm");
+    for format in ["tab", "json", "text"] {
+        let common = format!("-q --profile --format {format} --evalue 10");
+        let expected = line_here(&format!("{common} --device cpu {profile} data/scope_small.fa")).done();
+        for more in ["--device plain", "--batch 1 -t 1"] {
+            let own = line_here(&format!("{common} {more} {profile} data/scope_small.fa")).done();
+            assert!(own == expected, "{format} {more}");
+        }
+    }
+}
+
+/// A profile of one sequence has the scores of BLOSUM62.
+#[test]
+fn a_profile_of_one_sequence_is_that_sequence() {
+    let folder = Folder::new();
+    let protein = "EKRPRTAFSSEQLARLKREFNENRYLTERRRQQLSSELGLNEAQIKIWFQNARAKI";
+    folder.write("q.fa", format!(">q\n{protein}\n"));
+    let data = format!("{}/data/scope_small.fa", env!("CARGO_MANIFEST_DIR"));
+    let of = |more: &str| {
+        let line = format!("-q --format tab {more} --matrix BLOSUM62 --evalue 10 {COLUMNS} q.fa {data}");
+        folder.line(&line).text().to_string()
+    };
+    assert_eq!(of("--profile"), of(""));
+    assert!(of("").lines().count() > 10);
+}
+
+/// Later rounds find more of the family: the hits of the first round are the profile of the second.
+#[test]
+fn iterations_find_more() {
+    let folder = Folder::new();
+    folder.write("q.fa", ">q\nEKRPRTAFSSEQLARLKREFNENRYLTERRRQQLSSELGLNEAQIKIWFQNARAKI\n");
+    let data = format!("{}/data/scope_small.fa", env!("CARGO_MANIFEST_DIR"));
+    let of = |more: &str| {
+        let line = format!("-q --format tab {more} --evalue 0.002 {COLUMNS} q.fa {data}");
+        rows(folder.line(&line).text())
+    };
+    let counts = ["", "--iterations 2", "--iterations 4"].map(|more| of(more).len());
+    assert!(counts[0] < counts[1] && counts[1] <= counts[2], "{counts:?}");
+    assert_eq!(of("--iterations 1"), of(""));
+    assert_eq!(of("--iterations 4 --device plain"), of("--iterations 4"));
+    // Without a hit that is included, there is no other round.
+    assert_eq!(of("--iterations 4 --inclusion 1e-99"), of(""));
+}
+
+#[test]
+fn faults_are_told() {
+    let folder = Folder::new();
+    folder.write("bad.hmm", "HMMER3/f [3.3.2]\nNAME x\nLENG 5\n");
+    folder.write("empty", "");
+    folder.write("p.fa", ">p\nMKVLAWWK\n");
+    folder.line("-q --profile bad.hmm p.fa").said(1, &["bad.hmm", "line"]);
+    folder.line("-q --profile empty p.fa").said(1, &["empty", "psiblast"]);
+    for (args, nouns) in [
+        ("--profile --format sam p.fa p.fa", &["--profile", "--format tab"][..]),
+        ("--profile --matrix PAM30 p.fa p.fa", &["--profile", "BLOSUM62"]),
+        ("--inclusion 1 p.fa p.fa", &["--iterations"]),
+        ("--profile --part 1/2 p.fa p.fa", &["--profile", "--part"]),
+        ("--iterations 2 --mode global p.fa p.fa", &["--iterations", "--mode"]),
+    ] {
+        folder.line(args).said(2, nouns);
+    }
+}
