@@ -151,7 +151,7 @@ fn position(amino_acids: [i8; AMINO_ACIDS]) -> [i8; COLUMNS] {
 mod tests {
     use super::*;
 
-    pub const A3M: &[u8] = include_bytes!("../../tests/golden/profiles/homeodomain.a3m");
+    pub const A3M: &[u8] = include_bytes!("../../data/homeodomain.a3m");
     pub const ASCII: &[u8] = include_bytes!("../../tests/golden/profiles/homeodomain.pssm");
     pub const ASN: &[u8] = include_bytes!("../../tests/golden/profiles/homeodomain.asn");
     pub const HMM: &[u8] = include_bytes!("../../tests/golden/profiles/homeodomain.hmm");
