@@ -43,6 +43,7 @@ ROLES = {
     "patterns/tables": (3.3, "hash tables for lookups"),
     "patterns/search": (2.55, "patterns with errors"),
     "patterns/lines": (2.4, "lines with errors, or words"),
+    "input/profile": (4.5, "profiles in"),
     "input/database": (5.5, "references that are mapped"),
     "output/audit": (5.9, "rows of an audit"),
     "output/statistics": (4.4, "a run's records summed up"),

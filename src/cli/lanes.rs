@@ -23,6 +23,7 @@ pub struct SheetFlag {
     /// of the line. All lanes are aligned in one run, one after the other, and mates of each lane have an insert size of their
     /// own. Names of reads may be those of another lane. Paths are relative to the working directory.
     #[arg(
+        hide_short_help = true,
         long,
         value_name = "FILE.tsv",
         help_heading = "Input",

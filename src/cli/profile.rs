@@ -12,7 +12,7 @@ pub struct ProfileFlags {
     /// A profile has scores of its own for each position. A PSSM is that of psiblast -out_ascii_pssm or -out_pssm. The match
     /// emissions of a model become scores in half bits. An alignment becomes a PSSM as in PSI-BLAST. Gap costs are those of --gap-open
     /// and --gap-extend, by default 11 and 1, and E-values are those of BLOSUM62.
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     profile: bool,
     /// Search N times, each time with the profile of the hits of the search before, as PSI-BLAST [default: 1]
     ///

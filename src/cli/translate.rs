@@ -10,9 +10,9 @@ use std::ffi::OsString;
 #[derive(Args)]
 #[command(next_help_heading = "Input")]
 pub struct TranslateFlags {
-    /// Translate DNA in six frames: query (as blastx), target (as tblastn) or both (as tblastx)
+    /// Translate DNA in six frames: query (blastx), target (tblastn), both
     ///
-    /// Each frame of a translated query is aligned with all references, or each frame of the references with all queries. The query
+    /// The values are those of blastx, tblastn and tblastx. Each frame of a translated query is aligned with all references, or each frame of the references with all queries. The query
     /// has the hits of all frames. Positions are those of bases. --strand selects the frames of one strand of the queries. The
     /// output is a list (tab, json or text), and the columns qframe and sframe contain the frames: 1 to 3, or -1 to -3 for the
     /// reverse complement. A codon with ambiguous bases that stands for several amino acids is X. Stops (*) score as the matrix

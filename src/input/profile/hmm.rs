@@ -27,7 +27,7 @@ pub fn parse(text: &[u8]) -> Result<Vec<Profile>> {
     let mut profiles = Vec::new();
     while let Some(line) = lines.filled() {
         if !line.starts_with("HMMER3/") {
-            return Err(lines.fault("a model must begin with `HMMER3/`"));
+            return Err(lines.malformed("a model must begin with `HMMER3/`"));
         }
         profiles.push(model(&mut lines)?);
     }
@@ -46,9 +46,9 @@ struct Header {
 /// Parses a model after its first line.
 fn model<'a>(lines: &mut ModelLines<impl Iterator<Item = (u64, Cow<'a, str>)>>) -> Result<Profile> {
     let header = header(lines)?;
-    let Some(len) = header.len else { return Err(lines.fault("the model has no length (LENG)")) };
+    let Some(len) = header.len else { return Err(lines.malformed("the model has no length (LENG)")) };
     if !header.is_amino {
-        return Err(lines.fault("the alphabet of the model (ALPH) is not amino"));
+        return Err(lines.malformed("the alphabet of the model (ALPH) is not amino"));
     }
     check_positions(len, lines.number)?;
     // The titles of the transitions, and the node before the first position: COMPO, insert emissions and transitions.
@@ -63,19 +63,20 @@ fn model<'a>(lines: &mut ModelLines<impl Iterator<Item = (u64, Cow<'a, str>)>>) 
         let line = lines.next()?;
         let mut words = line.split_whitespace();
         if words.next().and_then(|word| word.parse().ok()) != Some(number) {
-            return Err(lines.fault(format!("position {number} of {len} is missing")));
+            return Err(lines.malformed(format!("position {number} of {len} is missing")));
         }
         let mut amino_acids = [0; AMINO_ACIDS];
         let mut best = (f64::INFINITY, b'X');
         for (&letter, background) in ORDER.iter().zip(backgrounds) {
-            let word = words.next().ok_or_else(|| lines.fault("a position must have 20 match emissions"))?;
+            let word =
+                words.next().ok_or_else(|| lines.malformed("a position must have 20 match emissions"))?;
             let emission = match word {
                 "*" => f64::INFINITY,
                 _ => word
                     .parse()
                     .ok()
                     .filter(|emission: &f64| emission.is_finite())
-                    .ok_or_else(|| lines.fault(format!("'{}' is not an emission", shown(word))))?,
+                    .ok_or_else(|| lines.malformed(format!("'{}' is not an emission", shown(word))))?,
             };
             if emission < best.0 {
                 best = (emission, letter);
@@ -96,7 +97,7 @@ fn model<'a>(lines: &mut ModelLines<impl Iterator<Item = (u64, Cow<'a, str>)>>) 
         lines.next()?;
     }
     if lines.filled().is_none_or(|line| line.trim_end() != "//") {
-        return Err(lines.fault("the model does not end with `//`"));
+        return Err(lines.malformed("the model does not end with `//`"));
     }
     Ok(Profile { name: header.name, residues, scores, dropped: Some(DROPPED.to_string()) })
 }
@@ -112,7 +113,7 @@ fn header<'a>(lines: &mut ModelLines<impl Iterator<Item = (u64, Cow<'a, str>)>>)
             "NAME" => header.name = value.to_string(),
             "LENG" => {
                 let len = value.parse().ok().filter(|&len| len > 0);
-                let fault = || lines.fault(format!("'{}' is not a length", shown(value)));
+                let fault = || lines.malformed(format!("'{}' is not a length", shown(value)));
                 header.len = Some(len.ok_or_else(fault)?);
             }
             "ALPH" => header.is_amino = value == "amino",
@@ -120,9 +121,8 @@ fn header<'a>(lines: &mut ModelLines<impl Iterator<Item = (u64, Cow<'a, str>)>>)
             "HMM" => {
                 let order = line.split_whitespace().skip(1).map(str::as_bytes);
                 if header.is_amino && !order.eq(ORDER.iter().map(std::slice::from_ref)) {
-                    return Err(
-                        lines.fault("the columns must be the 20 amino acids in the order of their letters")
-                    );
+                    return Err(lines
+                        .malformed("the columns must be the 20 amino acids in the order of their letters"));
                 }
                 break;
             }
@@ -131,7 +131,7 @@ fn header<'a>(lines: &mut ModelLines<impl Iterator<Item = (u64, Cow<'a, str>)>>)
     }
     match header.name.is_empty() {
         false => Ok(header),
-        true => Err(lines.fault("the model has no name (NAME)")),
+        true => Err(lines.malformed("the model has no name (NAME)")),
     }
 }
 
@@ -144,7 +144,7 @@ struct ModelLines<I> {
 impl<'a, I: Iterator<Item = (u64, Cow<'a, str>)>> ModelLines<I> {
     fn next(&mut self) -> Result<Cow<'a, str>> {
         let Some((number, line)) = self.lines.next() else {
-            return Err(self.fault("the file ends inside a model"));
+            return Err(self.malformed("the file ends inside a model"));
         };
         self.number = number;
         Ok(line)
@@ -157,7 +157,7 @@ impl<'a, I: Iterator<Item = (u64, Cow<'a, str>)>> ModelLines<I> {
         Some(line)
     }
 
-    fn fault(&self, text: impl Into<String>) -> ProfileFault {
+    fn malformed(&self, text: impl Into<String>) -> ProfileFault {
         ProfileFault::new(self.number.max(1), text, MAKE_AGAIN)
     }
 }
