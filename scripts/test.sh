@@ -174,7 +174,7 @@ cargo package --locked --allow-dirty --no-verify
 if [ $long = yes ]; then
     say "the library in a page, and the command for macOS and Windows: types"
     # Compiled without optimization, because none of it runs.
-    quick=(--locked --target-dir target/types --config 'profile.dev.package."*".opt-level=0' --config profile.dev.debug=false)
+    quick=(--locked --target-dir target/types --config profile.dev.debug=false)
     for line in "wasm32-unknown-unknown --lib --no-default-features --features gpu" "aarch64-apple-darwin --lib --bins" \
         "x86_64-pc-windows-gnu --lib --bins"; do
         read -ra words <<<"$line"
