@@ -3,8 +3,9 @@
 # that missing parts run again after tasks are killed and a node is lost (tests/cluster/faults.py).
 #
 # On Debian or Ubuntu, as root or with sudo, missing packages are installed. The cluster itself does not need root. Exit
-# code 77 if Slurm cannot be installed. SWALIGN=FILE names a program to use instead of building one. --snakemake also
-# runs workflow/snakemake, with packages that pip installs into target/cluster-venv.
+# code 77 if Slurm cannot be installed. `scripts/cluster_test.sh install` only installs these packages. SWALIGN=FILE names a
+# program to use instead of building one. --snakemake also runs workflow/snakemake, with packages that pip installs into
+# target/cluster-venv.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -13,8 +14,9 @@ snakemake=no
 case ${1-} in
     '') ;;
     --snakemake) snakemake=yes ;;
+    install) ;;
     *)
-        echo "usage: scripts/cluster_test.sh [--snakemake]" >&2
+        echo "usage: scripts/cluster_test.sh [install | --snakemake]" >&2
         exit 2
         ;;
 esac
@@ -31,6 +33,7 @@ has python3 || packages+=(python3)
 has shellcheck || packages+=(shellcheck)
 [ $snakemake = no ] || can_make_venv || packages+=(python3-venv)
 install_packages "${packages[@]}" || exit 77
+[ "${1-}" != install ] || exit 0
 
 say "shellcheck"
 shellcheck -x scripts/*.sh tests/cluster/held_swalign workflow/slurm/*.sh workflow/slurm/*.sbatch \

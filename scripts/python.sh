@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Builds the Python package from python/ and runs its tests: scripts/python.sh [PYTEST ARGUMENTS]. The package is
 # compiled like the tests of the main crate (profile dev, same target folder), and installed into its own virtual
-# environment, with the libraries that it is compared with. Exit code 77 if there is no Python, pip or package index:
-# then nothing was tested.
+# environment, with the libraries that it is compared with. `scripts/python.sh install` only makes the environment and
+# installs these libraries. Exit code 77 if there is no Python, pip or package index: then nothing was tested.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -13,6 +13,7 @@ packages=(maturin==1.16.0 pytest==9.2.0 mypy==2.4.1 numpy==2.4.6 parasail==1.3.4
 
 . scripts/common.sh
 make_venv "$venv" "${packages[@]}"
+[ "${1-}" != install ] || exit 0
 
 say "building the Python package"
 began=$SECONDS

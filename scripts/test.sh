@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Installs the requirements of the tests and runs every check: format, lints, dependencies, documentation, doc tests,
-# all tests, one minute of fuzzing whole commands, the Python package, and batch jobs on a small Slurm. Prints the seconds
-# of each step at the end.
+# all tests, two minutes of fuzzing whole commands, the Python package, and batch jobs on a small Slurm. Prints the seconds
+# of each step at the end. Steps that leave a core idle run beside others; their output comes when they are waited for.
 #
 # scripts/test.sh --long also runs the checks for a release: rows of benchmarks, 10 seconds of each fuzz target, whether the
 # fuzzer of commands notices faults (without --long only if its folder changed in the last commit), types for web pages,
-# macOS and Windows, and lavapipe with subgroups of 4 and 16.
+# macOS and Windows, and lavapipe with subgroups of 4 and 16. Tests that draw random cases then take all of them.
 #
 # Needs Rust and a network. On Debian or Ubuntu, as root or with sudo, other missing programs are installed: a software
 # Vulkan driver (lavapipe) for the GPU tests, samtools, pysam and MultiQC in target/test-venv, Chromium for the page of
@@ -19,7 +19,7 @@ cd "$(dirname "$0")/.."
 
 case "${1-}" in
     "") long=no ;;
-    # On lavapipe, tests then take all cases, and not a sample of them.
+    # Tests then take all cases, and not a sample of them.
     --long) long=yes && export SWALIGN_ALL_CASES=yes ;;
     *)
         echo "usage: scripts/test.sh [--long]" >&2
@@ -47,7 +47,43 @@ table() {
         end=${begun[$((step + 1))]}
         printf '%7s  %s\n' $((end - begun[step])) "${steps[$step]}" >&2
     done
+    for step in "$logs"/*.seconds; do
+        [ ! -e "$step" ] || printf '%7s  (%s, beside other steps)\n' "$(cat "$step")" "$(basename "$step" .seconds)" >&2
+    done
     printf '%7s  in all\n' "$SECONDS" >&2
+}
+
+# Starts a command beside the next steps, in a process group of its own. It must not ask for a password.
+logs=$(mktemp -d)
+beside() {
+    local name=$1
+    shift
+    set -m
+    {
+        status=0 start=$SECONDS
+        ("$@") || status=$?
+        echo $((SECONDS - start)) >"$logs/$name.seconds"
+        exit $status
+    } >"$logs/$name" 2>&1 </dev/null &
+    set +m
+    echo $! >"$logs/$name.pid"
+}
+# Waits for this command, prints its output, and returns its exit code.
+wait_for() {
+    local name=$1 status=0
+    wait "$(cat "$logs/$name.pid")" || status=$?
+    rm "$logs/$name.pid"
+    cat "$logs/$name" >&2
+    return $status
+}
+# Ends the commands that still run, because another step failed.
+finish() {
+    local file
+    for file in "$logs"/*.pid; do
+        [ ! -e "$file" ] || kill -- "-$(cat "$file")" 2>/dev/null || true
+    done
+    table
+    rm -rf "$XDG_RUNTIME_DIR" "$logs"
 }
 
 # Prints the file that names lavapipe to the Vulkan loader, preferably that of this machine's architecture.
@@ -77,7 +113,7 @@ install_packages "${packages[@]}" || true
 
 # The driver of the GPU tests.
 XDG_RUNTIME_DIR=$(mktemp -d)
-trap 'rm -rf "$XDG_RUNTIME_DIR"; table' EXIT
+trap finish EXIT
 chmod 700 "$XDG_RUNTIME_DIR"
 export XDG_RUNTIME_DIR
 gpu=yes
@@ -90,18 +126,11 @@ if [ -z "${SWALIGN_TEST_GPU-}" ]; then
     fi
 fi
 
-# The tools that read the program's output.
-outside=yes
-(make_venv "$venv" "${readers[@]}") || outside=no
-has samtools || outside=no
-browser=yes
-has chromium || browser=no
-if [ $outside = yes ]; then
-    SWALIGN_TEST_PYTHON=$PWD/$venv/bin/python
-    SWALIGN_TEST_SAMTOOLS=$(command -v samtools)
-    SWALIGN_TEST_MULTIQC=$PWD/$venv/bin/multiqc
-    export SWALIGN_TEST_PYTHON SWALIGN_TEST_SAMTOOLS SWALIGN_TEST_MULTIQC
-fi
+# Packages that later steps need are installed while others compile.
+beside "tools that read the output" make_venv "$venv" "${readers[@]}"
+beside "the documentation site" scripts/site.sh
+beside "packages of the Python tests" scripts/python.sh install
+unless_missing "could not install Slurm" scripts/cluster_test.sh install
 
 for component in rustfmt clippy; do
     cargo "${component/rust/}" --version >/dev/null 2>&1 || rustup component add "$component"
@@ -117,10 +146,10 @@ scripts/stubs.py --check
 scripts/architecture.py --check
 say "wording of the pages"
 scripts/prose.py
-say "the documentation site"
-unless_missing "no Python with pip here: the documentation site is NOT BUILT" scripts/site.sh
 say "cargo clippy"
 cargo clippy --locked --all-targets -- -D warnings
+say "the documentation site"
+unless_missing "no Python with pip here: the documentation site is NOT BUILT" wait_for "the documentation site"
 say "cargo clippy, the library by itself"
 cargo clippy --locked --lib --no-default-features -- -D warnings
 cargo clippy --locked --lib --no-default-features --features gpu -- -D warnings
@@ -145,7 +174,7 @@ cargo package --locked --allow-dirty --no-verify
 if [ $long = yes ]; then
     say "the library in a page, and the command for macOS and Windows: types"
     # Compiled without optimization, because none of it runs.
-    quick=(--locked --target-dir target/types --config 'profile.dev.package."*".opt-level=0' --config profile.dev.debug=false)
+    quick=(--locked --target-dir target/types --config profile.dev.debug=false)
     for line in "wasm32-unknown-unknown --lib --no-default-features --features gpu" "aarch64-apple-darwin --lib --bins" \
         "x86_64-pc-windows-gnu --lib --bins"; do
         read -ra words <<<"$line"
@@ -155,8 +184,6 @@ if [ $long = yes ]; then
 else
     loud "without --long, benchmarks, fuzz targets, subgroups of other sizes, and types for pages, macOS and Windows are NOT CHECKED"
 fi
-say "doc tests"
-cargo test --locked --doc
 if [ $long = yes ]; then
     say "rows of benchmarks, once and small: they check their answers"
     cargo test --locked --bench host
@@ -164,10 +191,27 @@ if [ $long = yes ]; then
     cargo test --locked --bench filter -- only="repeat of 3" only=copies only="one letter" only="50 Mb"
 fi
 
+# The tools that read the program's output.
+outside=yes
+wait_for "tools that read the output" || outside=no
+has samtools || outside=no
+browser=yes
+has chromium || browser=no
+if [ $outside = yes ]; then
+    SWALIGN_TEST_PYTHON=$PWD/$venv/bin/python
+    SWALIGN_TEST_SAMTOOLS=$(command -v samtools)
+    SWALIGN_TEST_MULTIQC=$PWD/$venv/bin/multiqc
+    export SWALIGN_TEST_PYTHON SWALIGN_TEST_SAMTOOLS SWALIGN_TEST_MULTIQC
+fi
 # Tests whose requirements are missing stay ignored.
 [ $gpu = yes ] || loud "no Vulkan driver: the GPU tests (tests/gpu) are SKIPPED"
 [ $outside = yes ] || loud "samtools, pysam or MultiQC is missing: tests/outside.rs and multiqc_reads_the_statistics are SKIPPED"
 [ $browser = yes ] || loud "no Chromium: a_browser_draws_the_page in tests/it/report.rs is SKIPPED"
+# All test programs in one build, so that the library and its unit tests compile side by side.
+say "building the tests"
+cargo test --locked --lib --bins --tests --no-run
+say "doc tests"
+cargo test --locked --doc
 say "all tests"
 if cargo nextest --version >/dev/null 2>&1; then
     tests='all()'
@@ -202,16 +246,20 @@ if [ $long = yes ] || ! git diff --quiet HEAD~1 HEAD -- scripts/fuzz.py scripts/
     say "does the fuzzer notice faults?"
     scripts/fuzz.py --self-test --swalign "$SWALIGN"
 fi
-say "fuzzing whole commands"
-scripts/fuzz.py --seed 1 --seconds 60 --swalign "$SWALIGN"
+# The fuzzer runs one command after another, and the jobs mostly wait.
+beside "fuzzing whole commands" scripts/fuzz.py --seed 1 --seconds 120 --swalign "$SWALIGN"
+export SWALIGN
+beside "batch jobs on a small Slurm" scripts/cluster_test.sh
 if [ $long = yes ]; then
     say "fuzzing what reads files, patterns and arguments"
     scripts/fuzz_targets.sh 10
 fi
 
 say "the Python package"
-export SWALIGN
+unless_missing "no Python with pip here: its packages are not installed" wait_for "packages of the Python tests"
 unless_missing "no Python with pip here: the Python package is SKIPPED" scripts/python.sh
 
+say "fuzzing whole commands"
+wait_for "fuzzing whole commands"
 say "batch jobs on a small Slurm"
-unless_missing "no Slurm here: scripts/cluster_test.sh is SKIPPED" scripts/cluster_test.sh
+unless_missing "no Slurm here: scripts/cluster_test.sh is SKIPPED" wait_for "batch jobs on a small Slurm"

@@ -54,6 +54,7 @@ pub const fn cell_bits(pieces: usize) -> u32 {
 }
 
 /// The lowest bit of those that say whether gaps of a piece extend.
+#[inline(always)]
 const fn extend_shift(piece: usize) -> u32 {
     let mut shift = SOURCE_BITS;
     let mut earlier = 0;
@@ -72,6 +73,7 @@ pub const fn cells_per_word(pieces: usize) -> u32 {
 }
 
 /// Bits that say whether E and F of a piece extend a gap.
+#[inline(always)]
 pub const fn extend_bits(piece: usize) -> [CellBits; 2] {
     [1 << extend_shift(piece), 2 << extend_shift(piece)]
 }
@@ -124,6 +126,7 @@ impl Layer {
     }
 
     /// The bits of a cell whose source is this step.
+    #[inline(always)]
     pub const fn bits(self) -> CellBits {
         self.source as CellBits | (self.piece as CellBits) << PIECE_SHIFT
     }
@@ -256,6 +259,7 @@ impl Tile {
     }
 
     /// The first step that `lane` keeps.
+    #[inline(always)]
     pub fn first_step(&self, lane: u32) -> u32 {
         let first = i64::from(self.band_first) + i64::from(lane) * i64::from(self.rows_per_lane + self.skew);
         to_u32(first.clamp(0, i64::from(self.steps() - self.stored)))
@@ -263,7 +267,7 @@ impl Tile {
 
     /// Word (from the tile's first) and shift of the cell at tile row `row` and tile column `col`, or `None` if the
     /// cell is not kept.
-    #[inline]
+    #[inline(always)]
     pub fn place(&self, row: u32, col: u32) -> Option<(u64, u32)> {
         let (lane, k) = (row / self.rows_per_lane, row % self.rows_per_lane);
         let cells = self.cells_per_word();

@@ -30,8 +30,10 @@ fn fill(query: &[u8], target: &[u8], scoring: &Scoring, edges: &Edges) -> Direct
     let bits = cell_bits(scoring.gaps().count());
     let tile = Tile::whole(to_u32(query.len()), to_u32(target.len()), bits);
     let mut words = vec![0; to_usize(tile.words())];
-    recurrence(query, target, scoring, edges, |i, j, _, bits| {
-        tile.set(&mut words, to_i32(i), to_u32(j), bits);
+    recurrence(query, target, scoring, edges, |i, _, directions| {
+        for (j, &bits) in directions.iter().enumerate() {
+            tile.set(&mut words, to_i32(i), to_u32(j), bits);
+        }
     });
     Directions::single(tile, words)
 }
@@ -43,13 +45,18 @@ fn best(batch: &Batch, pair: &Pair) -> HitEnd {
     let edges = Edges::at_borders(scoring, query.len(), target.len(), pair.start);
     let mode = scoring.mode;
     let mut best = if mode.is_local() { HitEnd::default() } else { HitEnd::NONE };
-    recurrence(query, target, scoring, &edges, |i, j, h, _| {
-        let hit = HitEnd { score: h, query_end: to_u32(i) + 1, target_end: pair.start + to_u32(j) + 1 };
-        let may_end =
-            mode.may_end(query.len() - hit.query_end as usize, whole.len() - hit.target_end as usize);
-        let is_some = !mode.is_local() || h > 0;
-        if is_some && may_end && hit.target_end > pair.own && hit.order(&best).is_lt() {
-            best = hit;
+    recurrence(query, target, scoring, &edges, |i, heights, _| {
+        for (j, &h) in heights.iter().enumerate() {
+            if h < best.score {
+                continue;
+            }
+            let hit = HitEnd { score: h, query_end: to_u32(i) + 1, target_end: pair.start + to_u32(j) + 1 };
+            let may_end =
+                mode.may_end(query.len() - hit.query_end as usize, whole.len() - hit.target_end as usize);
+            let is_some = !mode.is_local() || h > 0;
+            if is_some && may_end && hit.target_end > pair.own && hit.order(&best).is_lt() {
+                best = hit;
+            }
         }
     });
     if overlaps::may_be_empty(scoring, &best) { overlaps::best(batch, pair) } else { best }
@@ -86,7 +93,7 @@ impl Primitives for Plain {
 
     fn sweep(&mut self, batch: &Batch, block: &Block, edges: &Edges) -> Result<Edges, EngineError> {
         let (query, target) = block.codes(batch);
-        Ok(recurrence(query, target, &batch.scoring, edges, |_, _, _, _| {}))
+        Ok(recurrence(query, target, &batch.scoring, edges, |_, _, _| {}))
     }
 
     fn fill_blocks(&mut self, batch: &Batch, blocks: &[(Block, Edges)]) -> Result<Directions, EngineError> {
@@ -233,7 +240,9 @@ mod tests {
         let scoring = Scoring::dna(2, 3, 1, 1);
         let collect = |query: &[u8], target: &[u8], edges: &Edges| {
             let mut cells = Vec::new();
-            let out = recurrence(query, target, &scoring, edges, |_, _, h, bits| cells.push((h, bits)));
+            let out = recurrence(query, target, &scoring, edges, |_, heights, directions| {
+                cells.extend(heights.iter().copied().zip(directions.iter().copied()));
+            });
             (cells, out)
         };
         let (whole, _) = collect(&query, &target, &Edges::default());

@@ -23,48 +23,65 @@ pub struct Decided<const PIECES: usize> {
 /// Decides a cell from `matched` = H(i-1,j-1) + s(q_i,t_j), and E(i,j) and F(i,j) of each of the `pieces` of the gap
 /// costs. Ties go to the stop, the diagonal, the deletion and the insertion, in this order, and among gaps of one kind to
 /// the first piece; a gap opens rather than extends. `floor` is the minimum of H.
+///
+/// Plain loops, because the specification's engine spends its time here and tests are compiled without much inlining.
 #[inline(always)]
 pub fn decide<const PIECES: usize>(
     matched: i32,
-    [e, f]: [[i32; PIECES]; 2],
+    [mut e, mut f]: [[i32; PIECES]; 2],
     floor: i32,
     pieces: [GapPiece; PIECES],
 ) -> Decided<PIECES> {
-    let h = e.into_iter().chain(f).fold(matched.max(floor), i32::max);
-    let source = |gaps: [i32; PIECES], source: CellSource| {
-        let piece = gaps.iter().position(|&gap| gap == h)?;
-        Some(Layer { source, piece: to_u8(piece) }.bits())
-    };
-    let mut bits = match h {
-        _ if h == floor => CellSource::Stop as CellBits,
-        _ if h == matched => CellSource::Diagonal as CellBits,
-        _ => source(e, CellSource::Deletion)
-            .or(source(f, CellSource::Insertion))
-            .unwrap_or(CellSource::Stop as CellBits),
-    };
-    let (mut leaving_e, mut leaving_f) = (e, f);
-    for (piece, costs) in pieces.into_iter().enumerate() {
-        let opened = h - costs.first();
-        let [deletion, insertion] = extend_bits(piece);
-        for (gap, extends) in [(&mut leaving_e[piece], deletion), (&mut leaving_f[piece], insertion)] {
-            let extended = *gap - costs.extend;
-            bits |= if extended > opened { extends } else { 0 };
-            *gap = opened.max(extended);
-        }
+    let mut best = (floor, CellSource::Stop as CellBits);
+    if matched > floor {
+        best = (matched, CellSource::Diagonal as CellBits);
     }
-    Decided { h, e: leaving_e, f: leaving_f, bits }
+    best = with_gaps(best, e, CellSource::Deletion);
+    let (h, mut bits) = with_gaps(best, f, CellSource::Insertion);
+    let mut piece = 0;
+    while piece < PIECES {
+        let (opened, extend) = (h - pieces[piece].first(), pieces[piece].extend);
+        let [deletion, insertion] = extend_bits(piece);
+        let [longer_e, longer_f] = [e[piece] - extend, f[piece] - extend];
+        (e[piece], f[piece]) = (opened, opened);
+        if longer_e > opened {
+            (e[piece], bits) = (longer_e, bits | deletion);
+        }
+        if longer_f > opened {
+            (f[piece], bits) = (longer_f, bits | insertion);
+        }
+        piece += 1;
+    }
+    Decided { h, e, f, bits }
 }
 
-/// Runs the recurrence over `query` x `target`, from `edges`, row by row. `cell` receives each cell's row, column, H
-/// and direction bits. Returns the edges that the block leaves.
+/// The best of H and its source, and of gaps of one kind.
+#[inline(always)]
+fn with_gaps<const PIECES: usize>(
+    mut best: (i32, CellBits),
+    gaps: [i32; PIECES],
+    source: CellSource,
+) -> (i32, CellBits) {
+    let mut piece = 0;
+    while piece < PIECES {
+        if gaps[piece] > best.0 {
+            best = (gaps[piece], Layer { source, piece: to_u8(piece) }.bits());
+        }
+        piece += 1;
+    }
+    best
+}
+
+/// Runs the recurrence over `query` x `target`, from `edges`, row by row. `row` receives the number of each row, and the H
+/// and the direction bits of its cells. Returns the edges that the block leaves.
 pub fn recurrence(
     query: &[u8],
     target: &[u8],
     scoring: &Scoring,
     edges: &Edges,
-    cell: impl FnMut(usize, usize, i32, CellBits),
+    row: impl FnMut(usize, &[i32], &[CellBits]),
 ) -> Edges {
-    with_pieces!(scoring.gaps(), PIECES => recurrence_of::<PIECES>(query, target, scoring, edges, cell))
+    with_pieces!(scoring.gaps(), PIECES => recurrence_of::<PIECES>(query, target, scoring, edges, row))
 }
 
 /// [`recurrence`] under gap costs of `PIECES` pieces.
@@ -73,11 +90,12 @@ fn recurrence_of<const PIECES: usize>(
     target: &[u8],
     scoring: &Scoring,
     edges: &Edges,
-    mut cell: impl FnMut(usize, usize, i32, CellBits),
+    mut row: impl FnMut(usize, &[i32], &[CellBits]),
 ) -> Edges {
     let (floor, pieces) = (floor(scoring), scoring.gaps().array::<PIECES>());
     let mut above = edges.horizontal.values::<PIECES>(target.len());
     let mut behind = edges.vertical.values::<PIECES>(query.len());
+    let (mut heights, mut directions) = (vec![0; target.len()], vec![0; target.len()]);
     let mut corner = edges.corner;
     for (i, (&q, behind)) in query.iter().zip(&mut behind).enumerate() {
         let Carried { h: mut left, gaps: mut e } = *behind;
@@ -87,12 +105,13 @@ fn recurrence_of<const PIECES: usize>(
             // Invariant: diagonal = H(i-1,j-1), above = H(i-1,j) and F(i,j), e = E(i,j).
             let matched = diagonal + scoring.score(q, t);
             let decided = decide(matched, [e, above.gaps], floor, pieces);
-            cell(i, j, decided.h, decided.bits);
+            (heights[j], directions[j]) = (decided.h, decided.bits);
             diagonal = above.h;
             *above = Carried { h: decided.h, gaps: decided.f };
             (left, e) = (decided.h, decided.e);
         }
         *behind = Carried { h: left, gaps: e };
+        row(i, &heights, &directions);
     }
     let [horizontal, vertical] = [above, behind].map(|values| values.into_iter().collect());
     Edges { corner: 0, horizontal, vertical }

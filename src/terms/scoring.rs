@@ -281,7 +281,7 @@ impl Scoring {
     }
 
     /// `s(q, t)`, with the end bonus if `q` is an end.
-    #[inline]
+    #[inline(always)]
     pub fn score(&self, q: u8, t: u8) -> i32 {
         match self.end_bonus {
             0 => self.substitution_score(q, t),
@@ -339,7 +339,7 @@ impl Scoring {
     }
 
     /// The score of two residues.
-    #[inline]
+    #[inline(always)]
     fn substitution_score(&self, q: u8, t: u8) -> i32 {
         match &self.substitution {
             Substitution::Equal { match_, mismatch, ambiguous } => {

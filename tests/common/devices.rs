@@ -1,5 +1,6 @@
 //! The GPU that tests run on.
 
+use super::cases;
 use std::sync::Arc;
 use swalign::engine::gpu::Card;
 
@@ -27,6 +28,5 @@ pub fn card(checked: bool) -> Arc<Card> {
 /// scoring, and lavapipe needs up to half a minute for those of one combination. So on lavapipe tests take every third one,
 /// which still has each mode, scoring and kind. On other adapters, and with SWALIGN_ALL_CASES, they take all.
 pub fn one_combination_in() -> usize {
-    let is_software = test_adapter() == "llvmpipe" && std::env::var_os("SWALIGN_ALL_CASES").is_none();
-    if is_software { 3 } else { 1 }
+    if test_adapter() == "llvmpipe" { cases(3, 1) } else { 1 }
 }

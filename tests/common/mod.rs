@@ -29,6 +29,11 @@ use swalign::terms::groups;
 use swalign::terms::scoring::{Matrix, Scoring};
 use swalign::{Error, ErrorKind};
 
+/// Number of random cases that a test takes: `some`, or `all` with SWALIGN_ALL_CASES, as in scripts/test.sh --long.
+pub fn cases<T>(some: T, all: T) -> T {
+    if std::env::var_os("SWALIGN_ALL_CASES").is_none() { some } else { all }
+}
+
 /// A file of `data/`.
 pub fn data(name: &str) -> PathBuf {
     repository().join("data").join(name)

@@ -59,9 +59,9 @@ fn boxes(batch: &Batch, record: u32, least: i32) -> (Vec<Rectangle>, Vec<(u32, u
         for number in 0..batch.targets.len() as u32 {
             let target = batch.target(number);
             let equal = |i: usize, j: usize| query[i] < 4 && query[i] == target[j];
-            for row in 0..query.len() {
-                for column in 0..target.len() {
-                    if !equal(row, column) || (row > 0 && column > 0 && equal(row - 1, column - 1)) {
+            for (row, &base) in query.iter().enumerate() {
+                for (column, &other) in target.iter().enumerate() {
+                    if base != other || base >= 4 || (row > 0 && column > 0 && equal(row - 1, column - 1)) {
                         continue;
                     }
                     let most = (query.len() - row).min(target.len() - column);
@@ -115,9 +115,9 @@ fn supported_boxes(batch: &Batch, record: u32) -> Vec<Rectangle> {
             let target = batch.target(number);
             let equal = |i: usize, j: usize| query[i] < 4 && query[i] == target[j];
             let mut runs = Vec::new();
-            for row in 0..query.len() {
-                for column in 0..target.len() {
-                    if equal(row, column) && (row == 0 || column == 0 || !equal(row - 1, column - 1)) {
+            for (row, &base) in query.iter().enumerate() {
+                for (column, &other) in target.iter().enumerate() {
+                    if base == other && base < 4 && (row == 0 || column == 0 || !equal(row - 1, column - 1)) {
                         let most = (query.len() - row).min(target.len() - column);
                         let len = (0..most).take_while(|&at| equal(row + at, column + at)).count();
                         runs.extend((len >= ANCHOR).then_some((row, column, len)));

@@ -1,6 +1,7 @@
 //! Tests modes other than local through the command: records are consistent, the output does not depend on the device,
 //! the threads, the batches or the parts, and unsupported options are errors.
 
+use crate::common::cases;
 use crate::common::command::line_here;
 use crate::common::folder::{Folder, folder};
 use crate::common::random::Random;
@@ -369,7 +370,7 @@ fn stretches_without_a_good_score_are_scored_too() {
     let mut random = Random::new(9);
     let reference = random.sequence(Alphabet::Dna, 20_000);
     let mut reads = String::new();
-    for number in 0..300 {
+    for number in 0..cases(100, 300) {
         let len = random.pick(&[60, 150, 400, 1000]);
         let start = random.below(reference.len() - len);
         let percent = random.pick(&[0, 1, 2, 5]);

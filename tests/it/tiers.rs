@@ -47,22 +47,25 @@ fn best(query: &[u8], target: &[u8], scoring: &Scoring, anchor: usize) -> Option
             let score = scoring.score(one, other);
             let is_equal = one == other && one < 4;
             let (mut gap, mut anchored_gap) = (NONE, NONE);
+            let (here, left, above, diagonal) = (at(i, j), at(i, j - 1), at(i - 1, j), at(i - 1, j - 1));
             for (piece, &(first, extend)) in pieces.iter().enumerate() {
-                for (gaps, from) in [(&mut e, at(i, j - 1)), (&mut f, at(i - 1, j))] {
-                    gaps[piece][at(i, j)] = (gaps[piece][from] - extend).max(h[from] - first);
-                    gap = gap.max(gaps[piece][at(i, j)]);
-                }
-                for (gaps, from) in [(&mut d, at(i, j - 1)), (&mut g, at(i - 1, j))] {
-                    gaps[piece][at(i, j)] = (gaps[piece][from] - extend).max(a[from] - first).max(NONE);
-                    anchored_gap = anchored_gap.max(gaps[piece][at(i, j)]);
+                let (e, f) = (&mut e[piece], &mut f[piece]);
+                e[here] = (e[left] - extend).max(h[left] - first);
+                f[here] = (f[above] - extend).max(h[above] - first);
+                gap = gap.max(e[here]).max(f[here]);
+                if anchor > 0 {
+                    let (d, g) = (&mut d[piece], &mut g[piece]);
+                    d[here] = (d[left] - extend).max(a[left] - first).max(NONE);
+                    g[here] = (g[above] - extend).max(a[above] - first).max(NONE);
+                    anchored_gap = anchored_gap.max(d[here]).max(g[here]);
                 }
             }
-            h[at(i, j)] = 0.max(h[at(i - 1, j - 1)] + score).max(gap);
-            run[at(i, j)] = if is_equal { run[at(i - 1, j - 1)] + 1 } else { 0 };
-            let enters = run[at(i, j)] as usize >= anchor && anchor > 0;
+            h[here] = 0.max(h[diagonal] + score).max(gap);
+            run[here] = if is_equal { run[diagonal] + 1 } else { 0 };
+            let enters = run[here] as usize >= anchor && anchor > 0;
             let entered = if enters { h[at(i - anchor, j - anchor)] + anchor as i32 * score } else { NONE };
-            a[at(i, j)] = (a[at(i - 1, j - 1)] + score).max(anchored_gap).max(entered).max(NONE);
-            let value = if anchor == 0 { h[at(i, j)] } else { a[at(i, j)] };
+            a[here] = (a[diagonal] + score).max(anchored_gap).max(entered).max(NONE);
+            let value = if anchor == 0 { h[here] } else { a[here] };
             // Cells have the order of hits: by column, then by row.
             if value > best.map_or(0, |best| best.0) {
                 best = Some((value, j as u32, i as u32));

@@ -1,6 +1,11 @@
 //! Comparison of an engine's results with those of the specification.
 
 use crate::common::batches;
+use std::any::{Any, type_name};
+use std::collections::HashMap;
+use std::fmt::Debug;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::{LazyLock, Mutex};
 use swalign::align::backtrace::{self, WantedPath};
 use swalign::engine::pathfinding::{filled_paths, paths_in_groups};
 use swalign::engine::plain::Plain;
@@ -9,9 +14,38 @@ use swalign::terms::alignment::{Alignment, HitEnd, PathRuns};
 use swalign::terms::batch::{Batch, Pair};
 use swalign::terms::error::EngineError;
 
+/// Answers of the specification, by a hash of the question and the batch.
+type Answers = HashMap<u64, Box<dyn Any + Send>>;
+
+/// An answer of the specification, computed once: tests ask for it again on each instruction set. `question` has all that
+/// the answer depends on besides the batch.
+pub fn specified<T: Any + Clone + Send>(
+    batch: &Batch,
+    question: impl Debug,
+    answer: impl FnOnce() -> T,
+) -> T {
+    static KNOWN: LazyLock<Mutex<Answers>> = LazyLock::new(Mutex::default);
+    let mut hasher = DefaultHasher::new();
+    format!("{} {question:?} {:?}", type_name::<T>(), batch.scoring).hash(&mut hasher);
+    (0..batch.queries.len() as u32).for_each(|query| batch.query(query).hash(&mut hasher));
+    (0..batch.targets.len() as u32).for_each(|target| batch.target(target).hash(&mut hasher));
+    let key = hasher.finish();
+    if let Some(known) = KNOWN.lock().unwrap().get(&key) {
+        return known.downcast_ref::<T>().expect("the type is a part of the key").clone();
+    }
+    let answer = answer();
+    KNOWN.lock().unwrap().insert(key, Box::new(answer.clone()));
+    answer
+}
+
+/// Scores of the specification.
+pub fn plain_scores(batch: &Batch, pairs: &[Pair]) -> Vec<HitEnd> {
+    specified(batch, pairs, || Plain::new().score(batch, pairs).unwrap())
+}
+
 /// Scores of `engine` and of `plain`, compared.
 pub fn scores_agree(engine: &mut dyn Primitives, batch: &Batch, pairs: &[Pair], case: &str) -> Vec<HitEnd> {
-    let expected = Plain::new().score(batch, pairs).unwrap();
+    let expected = plain_scores(batch, pairs);
     let hits = engine.score(batch, pairs).unwrap();
     assert_eq!(hits.len(), expected.len(), "{case}");
     for ((pair, hit), expected) in pairs.iter().zip(&hits).zip(&expected) {
@@ -33,7 +67,9 @@ pub fn plain_paths(batch: &Batch, pairs: &[Pair], hits: &[HitEnd]) -> Vec<Alignm
     for (wanted, start) in whole.iter_mut().zip(starts) {
         wanted.window.start = start;
     }
-    along(batch, &whole, paths_in_groups(&mut Plain::new(), batch, &windows(&whole)))
+    specified(batch, &whole, || {
+        along(batch, &whole, paths_in_groups(&mut Plain::new(), batch, &windows(&whole)))
+    })
 }
 
 pub fn windows(wanted: &[WantedPath]) -> Vec<Window> {

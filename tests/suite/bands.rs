@@ -1,12 +1,11 @@
 //! Alignments at the edge of their band: one gap as long as the band of their score allows.
 
-use super::agreement::{plain_paths, wanted};
+use super::agreement::{plain_paths, plain_scores, wanted};
 use super::inputs::one_pair;
 use crate::common::random::Random;
 use swalign::align::backtrace::{self, WantedPath};
+use swalign::engine::Primitives;
 use swalign::engine::pathfinding::filled_paths;
-use swalign::engine::plain::Plain;
-use swalign::engine::{Engine, Primitives};
 use swalign::terms::alignment::{Alignment, HitEnd, PathOp};
 use swalign::terms::alphabet::Alphabet;
 use swalign::terms::batch::Batch;
@@ -97,7 +96,7 @@ fn edge(scoring: &Scoring, gap: (u32, PathOp), more: (usize, usize), name: Strin
         let end = target.len() as u32;
         let (batch, pair) = one_pair(&query, &target, scoring);
         let pairs = [pair];
-        let hits = Plain::new().score(&batch, &pairs).unwrap();
+        let hits = plain_scores(&batch, &pairs);
         if hits == [(HitEnd { score, query_end: query.len() as u32, target_end: end })] {
             let wanted = wanted(&batch, &pairs, &hits)[0];
             let expected = plain_paths(&batch, &pairs, &hits).remove(0);

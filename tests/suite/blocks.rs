@@ -1,11 +1,11 @@
 //! Alignments traced block by block, and the checkpoints between blocks.
 
-use super::agreement::{along, plain_paths, wanted, windows};
+use super::agreement::{along, plain_paths, plain_scores, specified, wanted, windows};
 use super::inputs::{batch, one_pair, scorings};
 use crate::common::random::Random;
 use swalign::engine::blockwise::{Cuts, paths_in_blocks};
 use swalign::engine::plain::Plain;
-use swalign::engine::{Block, Carry, Edge, Edges, Engine, Primitives, Window};
+use swalign::engine::{Block, Carry, Edge, Edges, Primitives, Window};
 use swalign::terms::alphabet::Alphabet;
 use swalign::terms::batch::{Batch, Pair};
 use swalign::terms::bounds::Band;
@@ -35,7 +35,7 @@ pub fn blocks_agree_under<'a>(
     for (number, scoring) in scorings {
         let sizes = [(1300, 1700), (512, 513), (1024, 1024), (513, 2600), (40, 700), (700, 40), (2100, 2300)];
         let (batch, pairs) = batch(scoring, &sizes, 500 + number as u64);
-        let hits = Plain::new().score(&batch, &pairs).unwrap();
+        let hits = plain_scores(&batch, &pairs);
         let expected = plain_paths(&batch, &pairs, &hits);
         let wanted = wanted(&batch, &pairs, &hits);
         // All windows at once, a few at a time, one at a time, and in stages.
@@ -70,7 +70,7 @@ pub fn narrow_blocks_agree_under<'a>(
         query.splice(2500..2500, random.codes(more, letters));
         let (batch, pair) = one_pair(&query, &target, scoring);
         let pairs = [pair];
-        let hits = Plain::new().score(&batch, &pairs).unwrap();
+        let hits = plain_scores(&batch, &pairs);
         let expected = plain_paths(&batch, &pairs, &hits);
         let wanted = wanted(&batch, &pairs, &hits);
         let cuts = cuts(scoring, 1 << 30, 1 << 20);
@@ -91,7 +91,7 @@ pub fn gaps_across_borders_agree(engine: &mut dyn Primitives) {
     for (query, target) in [(&short, &long), (&long, &short)] {
         let (batch, pair) = one_pair(query, target, &Scoring::dna(1, 4, 6, 1));
         let pairs = [pair];
-        let hits = Plain::new().score(&batch, &pairs).unwrap();
+        let hits = plain_scores(&batch, &pairs);
         let expected = plain_paths(&batch, &pairs, &hits);
         assert_eq!(expected[0].cigar.len(), 3, "one gap");
         let wanted = wanted(&batch, &pairs, &hits);
@@ -123,7 +123,9 @@ fn lines_of(batch: &Batch, whole: &Block) -> (Lines, Lines) {
     let below = |row: u32| edges(Block { rows: 0..row, ..whole.clone() }).horizontal;
     let right = |col: u32| edges(Block { cols: 0..col, ..whole.clone() }).vertical;
     let multiples = |len: u32| (1..len.div_ceil(512)).map(|line| line * 512);
-    (multiples(whole.rows.end).map(below).collect(), multiples(whole.cols.end).map(right).collect())
+    specified(batch, whole, || {
+        (multiples(whole.rows.end).map(below).collect(), multiples(whole.cols.end).map(right).collect())
+    })
 }
 
 /// The edges between blocks are those of the specification: of windows of one block, one row, one column

@@ -1,5 +1,6 @@
 //! Queries against many short targets: the scores that count, at the seams of tiles, strips and workgroups.
 
+use super::agreement::specified;
 use super::inputs::{letters, scorings};
 use crate::common::{batches, random::Random};
 use swalign::engine::plain::Plain;
@@ -89,7 +90,10 @@ pub fn agree(engine: &mut dyn Primitives, batch: &Batch, case: &str) {
     let asked_for = |least: i32| {
         all().map(move |query| DatabaseQuery { query, least, first: 0 }).collect::<Vec<DatabaseQuery>>()
     };
-    let known = Plain::new().score_database(batch, &asked_for(1)).unwrap();
+    let plain = |asked_for: &[DatabaseQuery]| {
+        specified(batch, asked_for, || Plain::new().score_database(batch, asked_for).unwrap())
+    };
+    let known = plain(&asked_for(1));
     let scores: Vec<i32> = known.iter().flatten().map(|scored| scored.score).collect();
     let (most, some) = (*scores.iter().max().unwrap(), scores.iter().sum::<i32>() / scores.len() as i32);
     for least in [1, some, most, most + 1] {
@@ -106,13 +110,13 @@ pub fn agree(engine: &mut dyn Primitives, batch: &Batch, case: &str) {
     let last = batch.queries.len() as u32 - 2;
     let first = batch.targets.len() as u32 / 3;
     let alone = [DatabaseQuery { query: last, least: some, first }];
-    let expected = Plain::new().score_database(batch, &alone).unwrap();
+    let expected = plain(&alone);
     assert!(expected[0].iter().all(|scored| scored.target >= first), "{case}, alone");
     assert_eq!(expected[0], sorted(&engine.score_database(batch, &alone).unwrap()[0]), "{case}, alone");
     // As all against all: each query is compared with the targets after its own number.
     let behind: Vec<DatabaseQuery> =
         all().map(|query| DatabaseQuery { query, least: some, first: 2 * query }).collect();
-    let expected = Plain::new().score_database(batch, &behind).unwrap();
+    let expected = plain(&behind);
     let scored: Vec<_> =
         engine.score_database(batch, &behind).unwrap().iter().map(|one| sorted(one)).collect();
     assert_eq!(expected, scored, "{case}, behind");

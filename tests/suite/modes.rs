@@ -1,6 +1,6 @@
 //! Modes other than local: scores and paths against the specification, at the seams of an engine's sizes.
 
-use super::agreement::{scores_agree, windows};
+use super::agreement::{scores_agree, specified, windows};
 use super::blocks::cuts;
 use super::inputs::{self, one_pair, scorings, seams};
 use super::pairs::shared_case;
@@ -61,7 +61,8 @@ fn paths_agree(
 ) -> Vec<Window> {
     let some = pairs.iter().zip(hits).filter(|(_, hit)| !hit.is_none());
     let wanted: Vec<WantedPath> = some.map(|(pair, hit)| batches::wanted(batch, pair, hit)).collect();
-    let expected = backtrace::align(&mut Plain::new(), batch, &wanted).unwrap();
+    let expected =
+        specified(batch, ("align", &wanted), || backtrace::align(&mut Plain::new(), batch, &wanted).unwrap());
     let all = engine.paths(batch, &windows(&wanted)).unwrap();
     let all = backtrace::alignments(batch, &wanted, &all).unwrap();
     for (which, found) in [("align", backtrace::align(engine, batch, &wanted).unwrap()), ("paths", all)] {

@@ -67,7 +67,7 @@ pub fn leaving(set: InstructionSet, batch: &Batch, window: &Window) -> Edges {
     let block = Block { rows: rows..window.query_end, ..block };
     let (query, target) = block.codes(batch);
     let entering = Edges { corner: last, horizontal: left.horizontal, vertical: lower };
-    let below = recurrence(query, target, &batch.scoring, &entering, |_, _, _, _| {});
+    let below = recurrence(query, target, &batch.scoring, &entering, |_, _, _| {});
     Edges { vertical: left.vertical.followed_by(below.vertical), ..below }
 }
 

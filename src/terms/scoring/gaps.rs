@@ -23,6 +23,7 @@ impl GapPiece {
     }
 
     /// Cost of the first residue of a gap.
+    #[inline(always)]
     pub fn first(self) -> i32 {
         self.open + self.extend
     }

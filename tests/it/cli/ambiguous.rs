@@ -1,6 +1,7 @@
 //! Scores and matches of N and other ambiguous codes.
 
 use super::*;
+use crate::common::cases;
 
 /// A reference without N; reads with runs of N, a long one with 400, and one with other codes.
 fn files() -> Folder {
@@ -120,7 +121,7 @@ fn no_answer_depends_on_the_filter_or_the_engine() {
         reference[place..place + run].fill(code);
     }
     let mut reads = String::new();
-    for number in 0..120 {
+    for number in 0..cases(60, 120) {
         let len = random.pick(&[40, 100, 150, 400, 1500]);
         let start = random.below(reference.len() - len);
         let percent = random.pick(&[0, 1, 2, 5]);
@@ -162,7 +163,7 @@ fn both_tiers_depend_on_neither_filter_nor_parts() {
     }
     (20_000..20_400).step_by(10).for_each(|place| references[1][place] = b'N');
     let mut reads = String::new();
-    for number in 0..200 {
+    for number in 0..cases(100, 200) {
         let len = random.pick(&[60, 100, 150, 250, 390]);
         let reference = &references[random.below(3)];
         let start = if random.below(4) == 0 { 20_000 } else { random.below(reference.len() - len) };

@@ -40,14 +40,14 @@ fn entering(query: &[u8], target: &[u8], scoring: &Scoring, [row, col]: [usize; 
     let h = |line: &Edge, place: usize| place.checked_sub(1).and_then(|place| line.h(place)).unwrap_or(0);
     let above = match row {
         0 => border.horizontal.clone(),
-        _ => recurrence(&query[..row], target, scoring, &border, |_, _, _, _| {}).horizontal,
+        _ => recurrence(&query[..row], target, scoring, &border, |_, _, _| {}).horizontal,
     };
     let vertical = cut(&border.vertical, row);
     if col == 0 {
         return Edges { corner: h(&border.vertical, row), horizontal: above, vertical };
     }
     let left = Edges { corner: h(&border.vertical, row), horizontal: above.cut(0..col), vertical };
-    let left = recurrence(&query[row..], &target[..col], scoring, &left, |_, _, _, _| {});
+    let left = recurrence(&query[row..], &target[..col], scoring, &left, |_, _, _| {});
     Edges { corner: h(&above, col), horizontal: cut(&above, col), vertical: left.vertical }
 }
 
@@ -56,10 +56,12 @@ fn agrees(query: &[u8], target: &[u8], scoring: &Scoring, from: [usize; 2], own:
     let edges = entering(query, target, scoring, from);
     let (query, target) = (&query[from[0]..], &target[from[1]..]);
     let mut best = HitEnd::default();
-    let expected = recurrence(query, target, scoring, &edges, |i, j, score, _| {
-        let hit = HitEnd { score, query_end: i as u32 + 1, target_end: j as u32 + 1 };
-        if j >= own && score > 0 && hit.order(&best).is_lt() {
-            best = hit;
+    let expected = recurrence(query, target, scoring, &edges, |i, heights, _| {
+        for (j, &score) in heights.iter().enumerate().skip(own) {
+            let hit = HitEnd { score, query_end: i as u32 + 1, target_end: j as u32 + 1 };
+            if score > 0 && hit.order(&best).is_lt() {
+                best = hit;
+            }
         }
     });
     for set in InstructionSet::available() {
