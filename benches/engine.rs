@@ -190,6 +190,7 @@ fn fill(name: &str, device: &mut Device, count: usize, rows: usize, cols: usize)
         query_end,
         target_end,
         band,
+        score: 0,
     };
     let windows: Vec<Window> = pairs.iter().map(window).collect();
     let (filled, times) = device.time(|engine| engine.fill(&batch, &windows).expect("directions"));

@@ -58,6 +58,8 @@ pub struct Window {
     pub query_end: u32,
     pub target_end: u32,
     pub band: Band,
+    /// Score of the path; 0 if it is unknown.
+    pub score: i32,
 }
 
 impl Window {

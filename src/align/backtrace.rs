@@ -148,5 +148,6 @@ pub fn window_of(batch: &Batch, query: u32, target: u32, start: u32, hit: &HitEn
         query_end: hit.query_end,
         target_end: hit.target_end,
         band,
+        score: hit.score,
     }
 }

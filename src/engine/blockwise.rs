@@ -276,8 +276,15 @@ mod tests {
     fn sides_by_hand() {
         let side = |cuts: Cuts, rows: u32, cols: u32| {
             let band = Band::default();
-            let window =
-                Window { query: 0, target: 0, start: 7, query_end: rows, target_end: cols + 7, band };
+            let window = Window {
+                query: 0,
+                target: 0,
+                start: 7,
+                query_end: rows,
+                target_end: cols + 7,
+                band,
+                score: 0,
+            };
             cuts.side(&Block::whole(&window))
         };
         let gaps = Scoring::dna(1, 4, 6, 1).gaps();
@@ -363,8 +370,15 @@ mod tests {
             targets: Arc::new((0..6).map(|_| &codes[..]).collect()),
             scoring: Arc::new(Scoring::dna(1, 4, 6, 1)),
         };
-        let window =
-            |query| Window { query, target: query, start: 0, query_end: 1300, target_end: 1300, band: WIDE };
+        let window = |query| Window {
+            query,
+            target: query,
+            start: 0,
+            query_end: 1300,
+            target_end: 1300,
+            band: WIDE,
+            score: 0,
+        };
         let windows: Vec<Window> = (0..6).map(window).collect();
         // A block takes 139,264 bytes, the last one of a window 78,848.
         for (ahead, most) in [(1 << 30, 18), (600_000, 6), (300_000, 3), (1, 1)] {

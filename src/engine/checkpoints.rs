@@ -233,7 +233,8 @@ mod tests {
         };
         let swept = |deletions: u32, insertions: u32| {
             let band = Band { deletions, insertions };
-            let window = Window { query: 0, target: 0, start: 0, query_end: 1536, target_end: 1536, band };
+            let window =
+                Window { query: 0, target: 0, start: 0, query_end: 1536, target_end: 1536, band, score: 0 };
             let mut engine = Noting(Vec::new());
             engine.block_checkpoints(&batch, &Block::whole(&window), &Edges::default(), 512).unwrap();
             engine.0.sort_unstable();

@@ -44,15 +44,20 @@ pub fn by_pairs<E: Engine + ?Sized>(
     let is_short = |&target: &u32| batch.target(target).len() <= longest;
     let targets: Vec<u32> = (0..to_u32(batch.targets.len())).filter(is_short).collect();
     let mut all = vec![Vec::new(); asked.len()];
-    let in_turn = (0..asked.len()).flat_map(|place| targets.chunks(PAIRS).map(move |some| (place, some)));
-    for (place, targets) in in_turn {
-        let DatabaseQuery { least, first, .. } = asked[place];
-        let targets = &targets[targets.partition_point(|&target| target < first)..];
-        let pairs: Vec<Pair> = targets.iter().map(|&target| asked[place].pair(batch, target)).collect();
-        let hits = engine.score(batch, &pairs)?;
-        let counts = |(_, hit): &(&u32, HitEnd)| hit.score >= least;
-        let scored = targets.iter().zip(hits).filter(counts);
-        all[place].extend(scored.map(|(&target, hit)| TargetScore { target, score: hit.score }));
+    let of_query = |(place, asked): (usize, &DatabaseQuery)| {
+        let first = targets.partition_point(|&target| target < asked.first);
+        targets[first..].iter().map(move |&target| (place, target))
+    };
+    let mut left = asked.iter().enumerate().flat_map(of_query).peekable();
+    while left.peek().is_some() {
+        // Pairs of several queries keep all threads busy.
+        let some: Vec<(usize, u32)> = left.by_ref().take(PAIRS).collect();
+        let pairs: Vec<Pair> = some.iter().map(|&(place, target)| asked[place].pair(batch, target)).collect();
+        for ((place, target), HitEnd { score, .. }) in some.into_iter().zip(engine.score(batch, &pairs)?) {
+            if score >= asked[place].least {
+                all[place].push(TargetScore { target, score });
+            }
+        }
     }
     Ok(all)
 }

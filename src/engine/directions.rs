@@ -402,8 +402,15 @@ mod tests {
                 let rows = lanes * rows_per_lane;
                 for (query_end, cols) in [(rows, rows + 3), (rows - 2, 7), (rows, 1), (1, rows)] {
                     let band = Band { deletions, insertions };
-                    let window =
-                        Window { query: 0, target: 0, start: 5, query_end, target_end: 5 + cols, band };
+                    let window = Window {
+                        query: 0,
+                        target: 0,
+                        start: 5,
+                        query_end,
+                        target_end: 5 + cols,
+                        band,
+                        score: 0,
+                    };
                     let row = query_end as i32 - rows as i32;
                     let shape = (lanes, rows_per_lane, skew);
                     let tile = Tile::new(&window, row, 0..cols, shape, cell_bits);

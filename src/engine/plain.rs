@@ -211,6 +211,7 @@ mod tests {
                     query_end: hit.query_end,
                     target_end: hit.target_end,
                     band: Band { deletions: 99, insertions: 99 },
+                    score: 0,
                 };
                 let paths = Plain::new().paths(&batch, &[window]).unwrap();
                 let (mut i, mut j, mut score) = (hit.query_end as usize, hit.target_end as usize, 0);

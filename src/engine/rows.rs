@@ -35,6 +35,11 @@ pub const ABOVE: usize = STEP + 1;
 /// Maximum number of directions of a window that are kept at once. Those of a larger window are computed again, part by
 /// part.
 const KEPT: usize = 1 << 24;
+/// Columns of the first part of a window in which its path is sought, rows beyond those of its columns, and the factor by which
+/// parts grow.
+const FIRST_COLS: usize = 64;
+const SPARE_ROWS: usize = 64;
+const GROWTH: usize = 4;
 /// Bytes of H and E of a row.
 const ROW_BYTES: usize = 8;
 /// The bits of a cell that say how a path comes to it; the bits below are those of [`decide`].
@@ -151,14 +156,36 @@ pub fn all_best(batch: &Batch, pairs: &[Pair]) -> Vec<HitEnd> {
 
 /// The path of each window. Windows with many cells follow one another, so that their memory does.
 pub fn paths(batch: &Batch, windows: &[Window]) -> Paths {
-    let bases = |window: &Window| first_row(batch, window)..window.query_end as usize;
-    let is_large = |window: &Window| bases(window).len() * window.cols() as usize > KEPT / 16;
-    let path = |window: &Window| path_keeping(batch, window, bases(window), KEPT);
     let small: Vec<Option<Vec<u32>>> =
-        windows.par_iter().map(|window| (!is_large(window)).then(|| path(window))).collect();
+        windows.par_iter().map(|window| path_of(batch, window, KEPT / 16, KEPT)).collect();
+    let large = |window: &Window| path_of(batch, window, usize::MAX, KEPT).unwrap_or_default();
     Paths::of(
-        windows.iter().zip(small).map(|(window, small)| small.unwrap_or_else(|| path(window))).collect(),
+        windows.iter().zip(small).map(|(window, small)| small.unwrap_or_else(|| large(window))).collect(),
     )
+}
+
+/// The runs of a window's path, from its end: those in the smallest part of the window, of some sizes, whose best alignment that
+/// ends in the last cell has the score of the window. `None` if these parts have more than `most` cells.
+fn path_of(batch: &Batch, window: &Window, most: usize, kept: usize) -> Option<Vec<u32>> {
+    let first = first_row(batch, window);
+    let RowRules { step, shift, .. } = RowRules::of(&batch.scoring);
+    let longest = step + usize::from(shift.is_some());
+    let mut cols = FIRST_COLS;
+    loop {
+        let start = window.target_end.saturating_sub(to_u32(cols)).max(window.start);
+        let rows = longest * cols + SPARE_ROWS;
+        let row = (window.query_end as usize).saturating_sub(rows).max(first);
+        let part = Window { start, ..*window };
+        let is_whole = start == window.start && row == first;
+        if (window.query_end as usize - row).saturating_mul(part.cols() as usize) > most {
+            return None;
+        }
+        let (score, runs) = path_keeping(batch, &part, row..window.query_end as usize, kept);
+        if is_whole || (window.score > 0 && score == window.score) {
+            return Some(runs);
+        }
+        cols *= GROWTH;
+    }
 }
 
 /// The first row that the path of a window may use. Each residue of the target takes at most `step` rows, or one more if the path
@@ -174,9 +201,9 @@ fn first_row(batch: &Batch, window: &Window) -> usize {
     (window.query_end as usize).saturating_sub(rows)
 }
 
-/// The runs of a window's path, from its end. About `kept` directions are kept at once, or those of as many columns as there are
-/// parts.
-fn path_keeping(batch: &Batch, window: &Window, bases: Range<usize>, kept: usize) -> Vec<u32> {
+/// The score of the last cell, and the runs of its path, from its end. About `kept` directions are kept at once, or those of as
+/// many columns as there are parts.
+fn path_keeping(batch: &Batch, window: &Window, bases: Range<usize>, kept: usize) -> (i32, Vec<u32>) {
     let rules = RowRules::of(&batch.scoring);
     let (first, step) = (bases.start, rules.step);
     let query = &batch.query(window.query)[bases];
@@ -198,17 +225,20 @@ fn path_keeping(batch: &Batch, window: &Window, bases: Range<usize>, kept: usize
     let mut row = query.len();
     let mut layer = Layer::from(CellSource::Diagonal);
     let mut cells = vec![0u8; rows * cols.min(target.len())];
+    let mut score = None;
     for (part, mut column) in parts.into_iter().zip(before).rev() {
         for (cells, &t) in cells.chunks_exact_mut(rows).zip(part) {
             cells[..step.min(rows)].fill(0);
             column.advance((first, query), t, rules, |row, _, bits| cells[row] = bits);
         }
+        // The last part comes first.
+        let last = *score.get_or_insert(column.h[query.len()]);
         let mut col = part.len();
         while col > 0 {
             let cell = cells[(col - 1) * rows + row];
             layer = layer.next(CellBits::from(cell & ((1 << STEP_SHIFT) - 1)));
             match layer.source {
-                CellSource::Stop => return runs,
+                CellSource::Stop => return (last, runs),
                 CellSource::Deletion => col -= 1,
                 CellSource::Insertion => row -= step,
                 CellSource::Diagonal => {
@@ -226,7 +256,7 @@ fn path_keeping(batch: &Batch, window: &Window, bases: Range<usize>, kept: usize
             push_steps(&mut runs, 1, layer.source);
         }
     }
-    runs
+    (score.unwrap_or(0), runs)
 }
 
 #[cfg(test)]
@@ -339,7 +369,7 @@ mod tests {
                 runs.iter().any(|run| matches!(run, FramedRun::Run(_, op) if *op != PathOp::Match)),
             );
             // A window that is computed in parts has the same path.
-            let in_parts = path_keeping(&batch, &window, 0..window.query_end as usize, 1 + random.below(40));
+            let in_parts = path_of(&batch, &window, usize::MAX, 1 + random.below(40)).unwrap();
             assert_eq!(Paths::of(vec![in_parts]).framed_runs(0).unwrap().collect::<Vec<_>>(), runs, "{case}");
         }
         assert!(shifts > 100 && gaps > 50, "{shifts} {gaps}");

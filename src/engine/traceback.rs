@@ -91,8 +91,15 @@ mod tests {
 
     #[test]
     fn a_traceback_goes_back_or_ends() {
-        let window =
-            Window { query: 0, target: 0, start: 0, query_end: 9, target_end: 7, band: Band::default() };
+        let window = Window {
+            query: 0,
+            target: 0,
+            start: 0,
+            query_end: 9,
+            target_end: 7,
+            band: Band::default(),
+            score: 0,
+        };
         let goes = |rows, cols, layer: CellSource| {
             let mut path = Traceback::new(&window);
             let runs = [(2, CellSource::Diagonal)].into_iter();

@@ -1,7 +1,7 @@
 //! Limits of an alignment of a known score: the band of its path, and the longest stretch of target that it can cover.
 //! The proofs are in docs/algorithm.md.
 
-use crate::terms::alphabet::{Alphabet, BASES, is_base, without_end};
+use crate::terms::alphabet::{Alphabet, BASES, CODES, is_base, without_end};
 use crate::terms::casts::{to_i32, to_i64, to_u8, to_u32};
 use crate::terms::scoring::{ComparedScores, GapPiece, Scoring, Substitution};
 
@@ -43,6 +43,12 @@ fn potentials(codes: &[u8], scoring: &Scoring) -> (i64, i64) {
         let all = matching == codes.len() && match_ > 0;
         let most = to_i64(matching) * i64::from(match_) + i64::from(scoring.bonuses(codes));
         return (most, if all { i64::from(match_) } else { 0 });
+    }
+    if let Some(profile) = &scoring.profile {
+        // The residues are those of the first positions.
+        let most = |row: &[i8; CODES]| i64::from(row.iter().fold(0, |most: i8, &score| most.max(score)));
+        let each = profile.rows.iter().take(codes.len()).map(most);
+        return each.fold((0, i64::MAX), |(sum, least), each| (sum + each, least.min(each)));
     }
     let mut counts = [0i64; 256];
     codes.iter().for_each(|&code| counts[usize::from(code)] += 1);

@@ -407,6 +407,8 @@ impl Options {
             self.ranked.rank == Rank::Identity || identity > 0.0 || coverage > 0.0 || has_further_hits;
         let is_masked = self.ranked.mask == Mask::Low;
         let is_cut = self.circular != Circular::default() || self.ref_part.is_some();
+        // Profiles are made of paths, and the frame of a path that may change it is that of its first codon.
+        let decides = decides || self.iterations.rounds > 1 || self.scoring.frameshift.is_some();
         shows_paths || decides || is_masked || is_cut || self.files_about().next().is_some()
     }
 

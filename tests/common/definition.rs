@@ -36,7 +36,7 @@ impl Piece {
         let Pair { query, target, start, .. } = self.pair;
         let HitEnd { query_end, target_end, score } = self.best;
         let band = Default::default(); // The specification has none.
-        let window = Window { query, target, start, query_end, target_end, band };
+        let window = Window { query, target, start, query_end, target_end, band, score: 0 };
         let wanted = WantedPath { window, strand: self.strand, score };
         let paths = filled_paths(&mut Plain::new(), batch, &[window]).unwrap();
         let alignment = backtrace::alignments(batch, &[wanted], &paths).unwrap().remove(0);

@@ -100,6 +100,12 @@ fn iterations_find_more() {
     assert!(counts[0] < counts[1] && counts[1] <= counts[2], "{counts:?}");
     assert_eq!(of("--iterations 1"), of(""));
     assert_eq!(of("--iterations 4 --device plain"), of("--iterations 4"));
+    // The columns do not decide.
+    let scores = |rows: Vec<Vec<String>>, place: usize| -> Vec<String> {
+        rows.into_iter().map(|row| row[place].clone()).collect()
+    };
+    let line = format!("-q --format tab --iterations 2 --evalue 0.002 --columns score q.fa {data}");
+    assert_eq!(scores(rows(folder.line(&line).text()), 0), scores(of("--iterations 2"), 2));
     // Without a hit that is included, there is no other round.
     assert_eq!(of("--iterations 4 --inclusion 1e-99"), of(""));
 }

@@ -319,6 +319,16 @@ fn frameshifts_join_the_pieces_of_a_gene() {
             );
         }
     }
+    let frames = |columns: &str| -> Vec<Vec<String>> {
+        rows(
+            folder
+                .line(&format!("-q --translate query --frameshift 15 --columns {columns} dna.fa p.fa"))
+                .text(),
+        )
+    };
+    let whole = frames("qseqid,score,qframe,qstart");
+    assert!(frames("qseqid,score,qframe").iter().zip(&whole).all(|(own, whole)| own[..] == whole[..3]));
+    assert!(whole.iter().any(|row| row[2] == "-2" || row[2] == "2"));
     let text = folder.line("-q --translate query --frameshift 15 --format text dna.fa p.fa");
     assert!(text.text().contains('\\') && text.text().contains('/'), "{}", text.text());
     for (args, nouns) in [

@@ -146,7 +146,7 @@ pub fn checkpoints_agree_under<'a>(
         let window = |(pair, (rows, cols)): (&Pair, (usize, usize))| {
             let (query_end, target_end) = (rows as u32, cols as u32);
             let (query, target) = (pair.query, pair.target);
-            Window { query, target, start: 0, query_end, target_end, band }
+            Window { query, target, start: 0, query_end, target_end, band, score: 0 }
         };
         let windows: Vec<Window> = pairs.iter().zip(sizes).map(window).collect();
         for (window, found) in windows.iter().zip(engine.checkpoints(&batch, &windows, 512).unwrap()) {

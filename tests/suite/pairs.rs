@@ -43,7 +43,7 @@ pub fn whole_windows_agree_under(engine: &mut dyn Primitives, limit: usize, scor
         let window = |pair: &Pair| {
             let query_end = batch.query(pair.query).len() as u32;
             let (query, target, target_end) = (pair.query, pair.target, pair.end);
-            Window { query, target, start: 0, query_end, target_end, band }
+            Window { query, target, start: 0, query_end, target_end, band, score: 0 }
         };
         let windows: Vec<Window> = pairs.iter().map(window).collect();
         let expected = Plain::new().fill(&batch, &windows).unwrap();

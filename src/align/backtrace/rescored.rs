@@ -139,7 +139,7 @@ mod tests {
             scoring: Arc::new(Scoring::dna(4, 4, 2, 1)),
         };
         let band = Band { deletions: 9, insertions: 9 };
-        let window = Window { query: 0, target: 0, start: 1, query_end: 5, target_end: 7, band };
+        let window = Window { query: 0, target: 0, start: 1, query_end: 5, target_end: 7, band, score: 0 };
         let found = |score, runs: &[(u32, PathOp)]| {
             rescored(runs.iter().copied(), &batch, &WantedPath { window, strand: Strand::Forward, score })
         };

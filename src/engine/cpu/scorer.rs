@@ -182,7 +182,7 @@ impl Scorer<'_> {
     fn score_anchored_in_strips(&self, sweep: &[Pair]) -> Vec<HitEnd> {
         let Pair { query, target, start, end, .. } = swept(sweep);
         let query_end = to_u32(self.batch.query(query).len());
-        let window = Window { query, target, start, query_end, target_end: end, band: WHOLE };
+        let window = Window { query, target, start, query_end, target_end: end, band: WHOLE, score: 0 };
         ends_of(self.batch, sweep, &leaving(self.set, self.batch, &window))
     }
 
@@ -197,8 +197,15 @@ impl Scorer<'_> {
         let own = pair.own - pair.start;
         let (query_end, (start, target_end)) =
             (to_u32(self.batch.query(pair.query).len()), (pair.start, pair.end));
-        let window =
-            Window { query: pair.query, target: pair.target, start, query_end, target_end, band: WHOLE };
+        let window = Window {
+            query: pair.query,
+            target: pair.target,
+            start,
+            query_end,
+            target_end,
+            band: WHOLE,
+            score: 0,
+        };
         let block = Block::whole(&window);
         // Splitting into parts pays if several threads share them.
         let has_parts = self.is_shared && self.batch.cells(pair) >= SHARED_CELLS;

@@ -91,7 +91,7 @@ impl Variant {
             }
             Variant::Rows { lanes, kind } => {
                 let numbers = constants([
-                    ("THREADS", THREADS),
+                    ("THREADS", self.threads()),
                     ("LANES", *lanes),
                     ("ROWS", ROWS_OF_LANE),
                     ("PAIRS", self.pairs()),

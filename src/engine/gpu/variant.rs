@@ -198,7 +198,7 @@ impl Scores {
 pub const STRIP_ROWS: u32 = crate::engine::BLOCK_ROWS;
 
 /// Lanes of a task over rows that are not residues, by capacity.
-pub const ROWS_LANES: [u32; 3] = [8, 16, THREADS];
+pub const ROWS_LANES: [u32; 4] = [8, 16, THREADS, 4 * THREADS];
 /// Rows of each of these lanes.
 pub const ROWS_OF_LANE: u32 = 16;
 
@@ -501,7 +501,8 @@ impl Variant {
     pub fn threads(&self) -> u32 {
         match self {
             Variant::Tile(tile) => tile.threads(),
-            Variant::Trace { .. } | Variant::Traceback { .. } | Variant::Rows { .. } => THREADS,
+            Variant::Trace { .. } | Variant::Traceback { .. } => THREADS,
+            Variant::Rows { lanes, .. } => THREADS.max(*lanes),
         }
     }
 
@@ -510,7 +511,7 @@ impl Variant {
         match self {
             Variant::Tile(tile) => tile.pairs(),
             Variant::Trace { .. } | Variant::Traceback { .. } => THREADS,
-            Variant::Rows { lanes, .. } => THREADS / lanes,
+            Variant::Rows { lanes, .. } => self.threads() / lanes,
         }
     }
 
@@ -540,7 +541,9 @@ impl Variant {
             Variant::Trace { pieces, .. } => 2 * (THREADS + 2) * 8 * to_u32(*pieces),
             Variant::Traceback { .. } => THREADS * 4,
             // Values between lanes in vectors of 16 bytes, best cells, and the matrix.
-            Variant::Rows { .. } => 2 * (THREADS + 1) * 32 + THREADS * 16 + layout::TABLE_WORDS * 4,
+            Variant::Rows { .. } => {
+                2 * (self.threads() + 1) * 32 + self.threads() * 16 + layout::TABLE_WORDS * 4
+            }
         }
     }
 

@@ -41,7 +41,7 @@ fn limits(chains: bool) -> DeviceLimits {
 
 fn window(query_end: u32, target_end: u32, band: (u32, u32)) -> Window {
     let band = Band { deletions: band.0, insertions: band.1 };
-    Window { query: 0, target: 0, start: 0, query_end, target_end, band }
+    Window { query: 0, target: 0, start: 0, query_end, target_end, band, score: 0 }
 }
 
 /// The tasks of a dispatch, without the empty tasks between and after them.

@@ -48,7 +48,7 @@ fn paths_are_those_of_the_specification() {
             let band = band(&query[..hit.query_end as usize], hit.score, &scoring);
             let start = hit.target_end.saturating_sub(hit.query_end.saturating_add(band.deletions));
             let HitEnd { query_end, target_end, .. } = hit;
-            let window = Window { query: 0, target: 0, start, query_end, target_end, band };
+            let window = Window { query: 0, target: 0, start, query_end, target_end, band, score: 0 };
             let expected = Plain::new().paths(&batch, &[window]).expect("a path");
             let (query, target) = Block::whole(&window).codes(&batch);
             let rectangle = Rectangle { query, target, scoring: &scoring };
