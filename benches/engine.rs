@@ -23,7 +23,7 @@ use swalign::terms::alignment::{Alignment, HitEnd, Strand, Strands};
 use swalign::terms::alphabet::Alphabet;
 use swalign::terms::batch::{Batch, Pair, Sequences, sweeps, swept};
 use swalign::terms::bounds::Band;
-use swalign::terms::scoring::{AlignmentMode, Matrix, Scoring};
+use swalign::terms::scoring::{AlignmentMode, Matrix, PositionScores, Scoring};
 
 /// One pair in this many is compared with the CPU engine.
 const CHECK_EVERY: usize = 97;
@@ -158,6 +158,27 @@ fn score(name: &str, device: &mut Device, scoring: Scoring, count: usize, rows: 
 fn one_query(name: &str, device: &mut Device, scoring: Scoring, count: usize, rows: usize, cols: usize) {
     let (batch, mut pairs) = pairs(scoring, count, rows, cols);
     pairs.iter_mut().for_each(|pair| pair.query = 0);
+    score_pairs(name, device, &batch, &pairs);
+}
+
+/// A profile of the first query against `count` targets.
+fn profile(name: &str, device: &mut Device, count: usize, rows: usize, cols: usize) {
+    let (batch, mut pairs) = pairs(protein(), count, rows, cols);
+    pairs.iter_mut().for_each(|pair| pair.query = 0);
+    let matrix = Matrix::named("BLOSUM62").expect("built in");
+    let scores = batch.query(0).iter().map(|&code| matrix.scores[usize::from(code)]).collect();
+    let scoring = protein().with_profile(batch.query(0), Arc::new(PositionScores { rows: scores }));
+    score_pairs(name, device, &Batch { scoring: Arc::new(scoring), ..batch }, &pairs);
+}
+
+/// Strands of DNA, of which each meets all targets and may change the frame.
+fn frames(name: &str, device: &mut Device, (queries, bases): (usize, usize), (count, cols): (usize, usize)) {
+    let mut scoring = protein();
+    scoring.frameshift = Some(15);
+    let (batch, _) = pairs(scoring, count.max(queries), bases, cols);
+    let end = cols as u32;
+    let of_query = |query| (0..count as u32).map(move |target| Pair { query, target, start: 0, own: 0, end });
+    let pairs: Vec<Pair> = (0..queries as u32).flat_map(of_query).collect();
     score_pairs(name, device, &batch, &pairs);
 }
 
@@ -322,6 +343,10 @@ fn work(share: usize) -> Vec<Work> {
         row("score protein 512x512", move |n, d| score(n, d, protein(), 65_536 / share, 512, 512)),
         row("score protein 1 of 512 x many of 512", move |n, d| {
             one_query(n, d, protein(), 65_536 / share, 512, 512)
+        }),
+        row("score profile 1 of 512 x many of 512", move |n, d| profile(n, d, 65_536 / share, 512, 512)),
+        row("score frames 10 of 5,000 x 4,000 of 400", move |n, d| {
+            frames(n, d, (10 / share.min(10), 5000), (4000 / share, 400))
         }),
         row("score DNA 1 of 5,000 x 100,000,000", move |n, d| {
             one_query(n, d, dna(), 1536 / share, 5000, 65_536)

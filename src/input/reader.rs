@@ -69,6 +69,7 @@ use crate::terms::error::{Error, Result};
 use crate::terms::options::ReadRules;
 use blocks::{RecordBlock, RecordBlocks, Sizes};
 use faults::{EMPTY, Origin, alignments, encoded, unopened, unread, whole};
+use gunzip::{Gunzip, GzipTail};
 use mapped::MappedStretch;
 use parse::{Before, Raw, is_gap};
 use rayon::prelude::*;
@@ -186,6 +187,24 @@ impl Reader {
                 Err(Error::input(whole(&reader.origin.path), "this is neither SAM, BAM nor PAF", remedy))
             }
         }
+    }
+
+    /// The whole text of a file or of standard input (`-`), plain or gzip.
+    pub fn whole_text(path: &Path) -> Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        match path == Path::new("-") {
+            true => io::stdin().read_to_end(&mut bytes),
+            false => File::open(path).map_err(|source| unopened(path, source))?.read_to_end(&mut bytes),
+        }
+        .map_err(|source| unread(path, source))?;
+        if !matches!(Packing::of(&bytes), Packing::Gzip | Packing::Bgzf) {
+            return Ok(bytes);
+        }
+        let mut text = Vec::new();
+        let packed = io::BufReader::new(&*bytes);
+        let mut gunzip = Gunzip::new(packed, GzipTail::default());
+        gunzip.read_to_end(&mut text).map_err(|source| unread(path, source))?;
+        Ok(text)
     }
 
     /// Reads a text in the place of a file.

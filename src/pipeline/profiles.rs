@@ -18,7 +18,6 @@ use crate::terms::error::{Error, Place, Result};
 use crate::terms::options::{IterationRules, Options};
 use crate::terms::scoring::PositionScores;
 use std::collections::BTreeSet;
-use std::fs;
 use std::sync::Arc;
 
 /// The profiles of a run's queries, and the rounds of its searches.
@@ -31,7 +30,7 @@ pub(super) struct ProfileSearch {
 /// Reads the profiles of `--profile`. The reader returns their residues as queries.
 pub fn read(options: &Options, reporter: &dyn Reporter) -> Result<(Reader, Vec<Arc<PositionScores>>)> {
     let path = &*options.query;
-    let text = fs::read(path).map_err(|source| Error::io(path, source))?;
+    let text = Reader::whole_text(path)?;
     let name = path.file_stem().map_or("profile".into(), |stem| stem.to_string_lossy());
     let profiles = profile::parse(&text, &name).map_err(|fault| {
         let place = Place { file: path.to_path_buf(), record: None, line: Some(fault.line) };

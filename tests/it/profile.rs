@@ -1,6 +1,6 @@
 //! Searches by profiles. The hits of psiblast are those of tests/golden/README.md.
 
-use crate::common::command::line_here;
+use crate::common::command::{finish, line_here, shell};
 use crate::common::folder::Folder;
 
 const COLUMNS: &str = "--columns qseqid,sseqid,score,evalue,bitscore,qstart,qend,sstart,send";
@@ -116,6 +116,14 @@ fn faults_are_told() {
     folder.write("bad.hmm", "HMMER3/f [3.3.2]\nNAME x\nLENG 5\n");
     folder.write("empty", "");
     folder.write("p.fa", ">p\nMKVLAWWK\n");
+    // A profile may be compressed, and come from a pipe.
+    let model = crate::common::text(&format!("{PROFILES}.hmm"));
+    folder.write("good.hmm", &model);
+    folder.write("good.hmm.gz", crate::common::gzip::gzip(model.as_bytes()));
+    let of = |line: &str| finish(&mut shell(folder.path(), line)).done();
+    let expected = of("$SWALIGN -q --profile --evalue 1e9 good.hmm p.fa");
+    assert!(!expected.is_empty() && of("$SWALIGN -q --profile --evalue 1e9 good.hmm.gz p.fa") == expected);
+    assert!(of("$SWALIGN -q --profile --evalue 1e9 - p.fa < good.hmm") == expected);
     folder.line("-q --profile bad.hmm p.fa").said(1, &["bad.hmm", "line"]);
     folder.line("-q --profile empty p.fa").said(1, &["empty", "psiblast"]);
     for (args, nouns) in [
