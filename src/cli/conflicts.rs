@@ -124,14 +124,14 @@ const CONFLICTS: &[Row] = &[
     },
     Row {
         commands: PAIRWISE,
-        options: &["--translate"],
+        options: &["--translate", "--genetic-code", "--frameshift"],
         when: Always,
         text: "is for searches of many references; leave the subcommand out",
     },
     // Profiles.
     Row {
         commands: PAIRWISE,
-        options: PROFILES,
+        options: &["--profile", "--iterations", "--inclusion"],
         when: Always,
         text: "is for searches of many references; leave the subcommand out",
     },

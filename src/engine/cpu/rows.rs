@@ -9,10 +9,10 @@ use crate::terms::alphabet::CODES;
 use crate::terms::batch::{Batch, Pair};
 use crate::terms::casts::{to_i32, to_u32};
 use crate::terms::scoring::{PositionScores, Scoring};
-use bytemuck::cast_slice;
+use bytemuck::{cast_slice, cast_slice_mut};
 use rayon::prelude::*;
 use std::cmp::Reverse;
-use std::slice::from_ref;
+use std::slice::{from_mut, from_ref};
 
 /// A lane.
 type Word = i16;
@@ -108,7 +108,8 @@ impl RowGroup<'_> {
             h.resize(rows.len(), zero);
             e.clear();
             e.resize(rows.len(), opened);
-            let mut top = zero;
+            // An equal score of an earlier strip is better only if its column is.
+            let mut top = known_tops::<S>(simd, zero, &best);
             let mut corner = [zero; ABOVE];
             for ((col, &codes), below) in (1..).zip(&columns).zip(&mut edge) {
                 if !PROFILE {
@@ -166,6 +167,17 @@ fn fill_profile<S: Vectors<Word>>(
     profile[letters..].fill(none);
 }
 
+/// One less than the best score of each lane so far, at least 0.
+#[inline(always)]
+fn known_tops<S: Vectors<Word>>(simd: S, zero: S::V, best: &[Option<HitEnd>]) -> S::V {
+    let mut tops = simd.max(zero, zero);
+    let lanes: &mut [Word] = cast_slice_mut(from_mut(&mut tops));
+    for (lane, best) in lanes.iter_mut().zip(best) {
+        *lane = best.map_or(Word::MAX, |best| Word::try_from(best.score - 1).unwrap_or(Word::MAX).max(0));
+    }
+    tops
+}
+
 /// H of the last rows of a strip. A strip of fewer rows has none below it.
 #[inline(always)]
 fn last_rows<V: Copy>(strip: &[V], otherwise: V) -> [V; ABOVE] {
@@ -217,10 +229,15 @@ impl Cpu {
             (pair.query, Reverse(pair.cols()))
         });
         let lanes = lanes(self.set);
-        let groups: Vec<&[u32]> = places
+        let mut groups: Vec<&[u32]> = places
             .chunk_by(|&a, &b| pairs[a as usize].query == pairs[b as usize].query)
             .flat_map(|of_query| of_query.chunks(lanes))
             .collect();
+        // Threads begin with the groups that take longest.
+        groups.sort_by_key(|group| {
+            let longest = &pairs[group[0] as usize];
+            Reverse(batch.query(longest.query).len() as u64 * u64::from(longest.cols()))
+        });
         let scored = groups.par_iter().with_max_len(1).map(|group| {
             let of = |place: &u32| pairs[*place as usize];
             let target = |pair: Pair| &batch.target(pair.target)[pair.start as usize..pair.end as usize];

@@ -10,7 +10,7 @@ use crate::output::writer::panel::{PanelMaker, PanelTotals};
 use crate::output::writer::tags::Residues;
 use crate::output::writer::targets::{HitTargets, StoredTargets, TargetLabel};
 use crate::output::writer::{Maker, RecordMaker, ReferenceSizes, Writer};
-use crate::terms::alignment::{Alignment, CODON, FrameShift, InPart, PathOp, PathRuns, Strand, Tier};
+use crate::terms::alignment::{Alignment, InPart, PathOp, PathRuns, Strand, Tier};
 use crate::terms::alphabet::{Alphabet, GeneticCode};
 use crate::terms::insert::{InsertSize, Orientation, PairScoring};
 use crate::terms::options::{
@@ -79,7 +79,6 @@ stored_struct!(Scoring {
     profile
 });
 stored_struct!(PositionScores { rows });
-stored_struct!(FrameShift { after, is_forward });
 stored_enum!(Alphabet { 0 Dna, 1 Protein });
 stored_enum!(AlignmentMode { 0 Local, 1 Glocal, 2 Global, 3 Overlap });
 stored_struct!(GapPiece { open, extend });
@@ -180,7 +179,7 @@ impl Stored for Alignment {
             target_start,
             target_end: _,
             cigar,
-            shifts,
+            shifts: _,
         } = self;
         strand.put(out);
         target.put(out);
@@ -188,23 +187,20 @@ impl Stored for Alignment {
         query_start.put(out);
         target_start.put(out);
         cigar.put(out);
-        put_list(shifts, out);
     }
 
     fn take(bytes: &mut &[u8]) -> Option<Alignment> {
         let (strand, target, score) = (Strand::take(bytes)?, u32::take(bytes)?, i32::take(bytes)?);
+        // Runs with translated queries have no parts of the references.
+        if strand.is_translated() {
+            return None;
+        }
         let (query_start, target_start) = (u32::take(bytes)?, u32::take(bytes)?);
         let cigar = PathRuns::take(bytes)?;
-        let shifts: Box<[FrameShift]> = Vec::take(bytes)?.into();
         let (mut query_end, mut target_end) = (query_start, target_start);
-        let step = if strand.is_codons() { CODON } else { 1 };
         for &(len, op) in &cigar {
             let (rows, columns) = op.consumed(len);
-            let rows = rows.checked_mul(step)?;
             (query_end, target_end) = (query_end.checked_add(rows)?, target_end.checked_add(columns)?);
-        }
-        for shift in &shifts {
-            query_end = query_end.checked_add_signed(if shift.is_forward { 1 } else { -1 })?;
         }
         Some(Alignment {
             strand,
@@ -215,7 +211,7 @@ impl Stored for Alignment {
             target_start,
             target_end,
             cigar,
-            shifts,
+            shifts: Box::default(),
         })
     }
 }
