@@ -207,7 +207,7 @@ fi
 [ $gpu = yes ] || loud "no Vulkan driver: the GPU tests (tests/gpu) are SKIPPED"
 [ $outside = yes ] || loud "samtools, pysam or MultiQC is missing: tests/outside.rs and multiqc_reads_the_statistics are SKIPPED"
 [ $browser = yes ] || loud "no Chromium: a_browser_draws_the_page in tests/it/report.rs is SKIPPED"
-# All test programs in one build, so that the library and its unit tests compile side by side.
+# All test programs in one build, so that the library and its unit tests compile at the same time.
 say "building the tests"
 cargo test --locked --lib --bins --tests --no-run
 say "doc tests"

@@ -319,12 +319,13 @@ struct AlignOutputFlags {
     /// SAM, as -a of minimap2
     #[arg(short = 'a', hide = true, conflicts_with = "format")]
     is_sam: bool,
-    /// Format: sam, bam, paf, tab, json, text, counts, mtx [default: sam]
+    /// Format: sam, bam, paf, tab, json, text, a3m, sto, counts, mtx [default: sam]
     ///
-    /// By default, the extension of FILE decides: .sam, .bam, .paf, .tab, .tsv, .json, .txt or .mtx. sam, bam and paf contain a record for each query. bam
+    /// By default, the extension of FILE decides: .sam, .bam, .paf, .tab, .tsv, .json, .txt, .a3m, .sto or .mtx. sam, bam and paf contain a record for each query. bam
     /// supports only nucleotides, and is not written to a terminal. paf has the columns of minimap2 and the tags NM, AS, tp, de
     /// and cg, without header and read groups. tab, json and text list ranked hits with bit scores and E-values: tab as the
-    /// table of BLAST (-outfmt 6), json as one object per line, and text as printed alignments. counts is a table with the
+    /// table of BLAST (-outfmt 6), json as one object per line, and text as printed alignments. a3m and sto (Stockholm) contain the
+    /// alignment of each query and its hits, as structure predictors and HMMER read it. counts is a table with the
     /// numbers of reads on each reference, and mtx contains the score of each read on each reference that it has hits on, in
     /// the MatrixMarket format; both suit --all. If the name of FILE ends in .gz, records and lists in text are compressed with
     /// bgzf, which gzip can read.

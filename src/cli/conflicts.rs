@@ -128,6 +128,13 @@ const CONFLICTS: &[Row] = &[
         when: Always,
         text: "is for searches of many references; leave the subcommand out",
     },
+    // Alignments of queries and their hits.
+    Row {
+        commands: ALIGNER,
+        options: &["--format a3m", "--format sto"],
+        when: If(|line| line.run(|run| run.translation.is_some_and(|translation| translation.queries))),
+        text: "has a column for each residue of a query, but --translate aligns translations of it; use --format tab, json or text",
+    },
     // Profiles.
     Row {
         commands: PAIRWISE,

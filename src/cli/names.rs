@@ -81,6 +81,9 @@ pub enum FormatName {
     Tab,
     Json,
     Text,
+    /// The alignment of each query and its hits.
+    A3m,
+    Sto,
     /// Numbers of reads on each reference.
     Counts,
     /// MatrixMarket.
@@ -108,6 +111,8 @@ impl From<FormatName> for OutputFormat {
             FormatName::Tab | FormatName::Matrix => OutputFormat::Hits(HitFormat::Tab),
             FormatName::Json => OutputFormat::Hits(HitFormat::Json),
             FormatName::Text => OutputFormat::Hits(HitFormat::Text),
+            FormatName::A3m => OutputFormat::Hits(HitFormat::A3m),
+            FormatName::Sto => OutputFormat::Hits(HitFormat::Stockholm),
             FormatName::Counts => OutputFormat::Panel(PanelFormat::Counts),
             FormatName::Mtx => OutputFormat::Panel(PanelFormat::Matrix),
         }

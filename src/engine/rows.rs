@@ -115,7 +115,7 @@ impl Column {
     }
 }
 
-/// What a recurrence over rows depends on.
+/// The scoring, and the numbers of rows, on which the recurrence depends.
 #[derive(Clone, Copy)]
 struct RowRules<'a> {
     scoring: &'a Scoring,

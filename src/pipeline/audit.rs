@@ -214,7 +214,7 @@ impl Run<'_> {
         let pieces = firsts.zip(queries.par_chunks(QUERIES)).zip(found.par_chunks(QUERIES));
         let pieces: Vec<Result<(Vec<u8>, AuditCounts)>> =
             pieces.map(|(queries, found)| self.rows(audit, queries, found)).collect();
-        // Of several errors, the first one in the order of the reads.
+        // The first error in the order of the reads.
         let pieces = pieces.into_iter().collect::<Result<Vec<_>>>()?;
         let mut counts = audit.counts.lock().unwrap_or_else(PoisonError::into_inner);
         let bytes = pieces.into_iter().map(|(bytes, own)| {

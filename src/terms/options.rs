@@ -189,6 +189,10 @@ pub enum HitFormat {
     Json,
     /// Alignments as text.
     Text,
+    /// The alignment of a query and its hits, in A3M.
+    A3m,
+    /// The same in the Stockholm format.
+    Stockholm,
 }
 
 /// The formats that show the hits of all queries by reference.
@@ -397,7 +401,7 @@ impl Options {
             OutputFormat::Hits(HitFormat::Tab) => {
                 self.ranked.columns.iter().any(|column| column.needs_path())
             }
-            OutputFormat::Hits(HitFormat::Json | HitFormat::Text) | OutputFormat::Records(_) => true,
+            OutputFormat::Hits(_) | OutputFormat::Records(_) => true,
             OutputFormat::Panel(_) => false,
         };
         let HitLimits { identity, coverage, max_per_target, .. } = self.ranked.limits;
@@ -417,6 +421,7 @@ impl Options {
         match self.format {
             OutputFormat::Records(_) | OutputFormat::Panel(_) => false,
             OutputFormat::Hits(HitFormat::Json | HitFormat::Text) => true,
+            OutputFormat::Hits(HitFormat::A3m | HitFormat::Stockholm) => false,
             OutputFormat::Hits(HitFormat::Tab) => {
                 self.ranked.columns.iter().any(|column| matches!(column, Column::Stitle | Column::Salltitles))
             }
@@ -451,6 +456,8 @@ impl OutputFormat {
             "tab" | "tsv" => Some(OutputFormat::Hits(HitFormat::Tab)),
             "json" | "jsonl" => Some(OutputFormat::Hits(HitFormat::Json)),
             "txt" => Some(OutputFormat::Hits(HitFormat::Text)),
+            "a3m" => Some(OutputFormat::Hits(HitFormat::A3m)),
+            "sto" | "stk" => Some(OutputFormat::Hits(HitFormat::Stockholm)),
             "mtx" => Some(OutputFormat::Panel(PanelFormat::Matrix)),
             _ => None,
         }
@@ -482,12 +489,16 @@ impl HitFormat {
             (HitFormat::Json, true) => "json.gz",
             (HitFormat::Text, false) => "text",
             (HitFormat::Text, true) => "text.gz",
+            (HitFormat::A3m, false) => "a3m",
+            (HitFormat::A3m, true) => "a3m.gz",
+            (HitFormat::Stockholm, false) => "stockholm",
+            (HitFormat::Stockholm, true) => "stockholm.gz",
         }
     }
 
     /// The format with this name in receipts, and whether its text is compressed.
     pub fn named(name: &str) -> Option<(HitFormat, bool)> {
-        let all = [HitFormat::Tab, HitFormat::Json, HitFormat::Text]
+        let all = [HitFormat::Tab, HitFormat::Json, HitFormat::Text, HitFormat::A3m, HitFormat::Stockholm]
             .map(|format| [(format, false), (format, true)]);
         all.into_iter().flatten().find(|(format, packed)| format.name(*packed) == name)
     }

@@ -110,6 +110,51 @@ fn iterations_find_more() {
     assert_eq!(of("--iterations 4 --inclusion 1e-99"), of(""));
 }
 
+/// A row of A3M has a letter or a gap for each residue of the query. Stockholm has the same, and insertions in columns of their own.
+#[test]
+fn alignments_have_the_columns_of_the_query() {
+    let folder = Folder::new();
+    folder.write("q.fa", ">q\nEKRPRTAFSSEQLARLKREFNENRYLTERRRQQLSSELGLNEAQIKIWFQNARAKI\n");
+    let data = format!("{}/data/scope_small.fa", env!("CARGO_MANIFEST_DIR"));
+    let of = |more: &str| {
+        folder.line(&format!("-q --iterations 3 --evalue 0.002 {more} q.fa {data}")).text().to_string()
+    };
+    let hits = rows(&of("--format tab --columns sseqid,sstart,send,qstart,qend,sseq"));
+    let a3m = of("--format a3m");
+    let records: Vec<(&str, &str)> =
+        a3m.split('>').skip(1).map(|record| record.trim().split_once('\n').unwrap()).collect();
+    assert_eq!(records.len(), hits.len() + 1);
+    let len = records[0].1.len();
+    let matches = |row: &str| row.chars().filter(|letter| !letter.is_ascii_lowercase()).collect::<String>();
+    let mut has_insertion = false;
+    for (hit, (name, row)) in hits.iter().zip(&records[1..]) {
+        assert_eq!(*name, format!("{}/{}-{}", hit[0], hit[1], hit[2]));
+        let letters = |text: &str| text.to_ascii_uppercase().replace('-', "");
+        assert!(matches(row).len() == len && letters(row) == letters(&hit[5]), "{row}");
+        has_insertion |= row.chars().any(|letter| letter.is_ascii_lowercase());
+    }
+    assert!(has_insertion);
+    let sto = of("--format sto");
+    let lines: Vec<(&str, &str)> = sto
+        .lines()
+        .filter(|line| !line.starts_with("# ") && !line.starts_with("#=GF") && line.len() > 2)
+        .map(|line| line.rsplit_once(' ').unwrap())
+        .collect();
+    let marks = lines.last().unwrap().1;
+    assert!(lines.iter().all(|(_, row)| row.len() == marks.len()) && sto.ends_with("//\n"));
+    for ((name, row), (_, of_a3m)) in lines.iter().zip(&records) {
+        let own = row.chars().zip(marks.chars());
+        let own: String = own.filter(|(_, mark)| *mark == 'x').map(|(letter, _)| letter).collect();
+        assert_eq!(own, matches(of_a3m), "{name}");
+        assert_eq!(row.replace('.', ""), **of_a3m, "{name}");
+    }
+    // The alignment is a profile again.
+    folder.write("family.a3m", &a3m);
+    let again = folder.line(&format!("-q --profile --evalue 0.002 --format tab family.a3m {data}"));
+    assert!(rows(again.text()).len() >= hits.len());
+    folder.line("--translate query --format a3m q.fa q.fa").said(2, &["--translate", "--format tab"]);
+}
+
 #[test]
 fn faults_are_told() {
     let folder = Folder::new();

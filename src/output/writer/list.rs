@@ -3,6 +3,7 @@
 //! Hits are shown as in BLAST: the query forward, and for a hit on the reverse strand the reverse complement of the
 //! target. Lists accept any name.
 
+mod alignment;
 mod json;
 mod numbers;
 pub(super) mod shown;
@@ -121,16 +122,18 @@ impl ListMaker {
             for (alignment, covered_by_target) in all.iter().zip(covered) {
                 hits.push(ShownHit { covered_by_target, ..self.shown(&mut query, alignment) });
             }
-            self.push_list(out, &query.told, &hits);
+            self.push_list(out, &query.told, query.letters(), &hits);
         }
     }
 
     /// Appends the list of a query.
-    fn push_list(&self, out: &mut Vec<u8>, query: &QueryTold, hits: &[ShownHit]) {
+    fn push_list(&self, out: &mut Vec<u8>, query: &QueryTold, letters: &[u8], hits: &[ShownHit]) {
         match self.format {
             HitFormat::Tab => hits.iter().for_each(|hit| tab::push(out, &self.columns, query, hit)),
             HitFormat::Json => json::push(out, query, hits),
             HitFormat::Text => text::push(out, &self.page, query, hits),
+            HitFormat::A3m => alignment::push_a3m(out, query, letters, hits),
+            HitFormat::Stockholm => alignment::push_stockholm(out, query, letters, hits),
         }
     }
 

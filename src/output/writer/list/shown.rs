@@ -116,6 +116,11 @@ impl<'a> QueryShown<'a> {
         QueryShown { told, alphabet, translation, forward, others, stretches: None }
     }
 
+    /// Its letters as they were read.
+    pub fn letters(&self) -> &[u8] {
+        &self.forward.0
+    }
+
     /// Number of residues in low-complexity stretches in the interval from `start` to `end` of the query as it was
     /// read.
     pub fn masked(&mut self, (start, end): (u32, u32)) -> u32 {

@@ -55,7 +55,7 @@ stored_struct!(HitSelection { min_score, anchored_score, secondary_ppm, limits, 
 
 stored_enum!(Format { 0 Sam, 1 Bam, 2 Paf });
 stored_enum!(PanelFormat { 0 Counts, 1 Matrix });
-stored_enum!(HitFormat { 0 Tab, 1 Json, 2 Text });
+stored_enum!(HitFormat { 0 Tab, 1 Json, 2 Text, 3 A3m, 4 Stockholm });
 stored_enum!(CsForm { 0 Short, 1 Long });
 stored_enum!(Rank { 0 Score, 1 Raw, 2 Evalue, 3 Identity });
 stored_enum!(IdentityDefinition { 0 Shorter, 1 Columns, 2 Inner, 3 Longer, 4 Blast });
