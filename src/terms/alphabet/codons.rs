@@ -108,7 +108,9 @@ impl GeneticCode {
             }
             None => {
                 let before = std::iter::repeat_n(NO_CODON, letters.len().min(2));
-                before.chain(letters.array_windows::<3>().map(|&codon| self.residue(codon))).collect()
+                before
+                    .chain(letters.windows(3).map(|codon| self.residue([codon[0], codon[1], codon[2]])))
+                    .collect()
             }
         }
     }
