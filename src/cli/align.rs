@@ -319,7 +319,7 @@ struct AlignOutputFlags {
     /// SAM, as -a of minimap2
     #[arg(short = 'a', hide = true, conflicts_with = "format")]
     is_sam: bool,
-    /// Format: sam, bam, paf, tab, json, text, a3m, sto, counts, mtx [default: sam]
+    /// Format: sam (default), bam, paf, tab, json, text, a3m, sto, counts, mtx
     ///
     /// By default, the extension of FILE decides: .sam, .bam, .paf, .tab, .tsv, .json, .txt, .a3m, .sto or .mtx. sam, bam and paf contain a record for each query. bam
     /// supports only nucleotides, and is not written to a terminal. paf has the columns of minimap2 and the tags NM, AS, tp, de
