@@ -7,7 +7,7 @@ use crate::align::hits::{HitAt, Ranks, Rules};
 use crate::align::identity::{ColumnKinds, is_equal};
 use crate::output::writer::list::RankedBy;
 use crate::output::writer::part::HitSelection;
-use crate::terms::alignment::{Alignment, QueryResult, Strand};
+use crate::terms::alignment::{Alignment, CODON, QueryResult, Strand};
 use crate::terms::alphabet::without_end;
 use crate::terms::batch::{Batch, Sequences};
 use crate::terms::casts::{to_u32, whole_i32};
@@ -220,12 +220,20 @@ impl Ranking {
         aligned: &[u8],
         target_len: usize,
     ) -> RankKey {
-        let kinds = ColumnKinds::count(scoring, query, aligned, hit);
-        let identity = kinds.identity(self.definition, query.len(), target_len).percent();
+        // A path over codons has the residues of those that it aligns.
+        let of_codons = hit.strand.is_codons().then(|| {
+            let codes: Vec<u8> = hit.codons().map(|first| query[(first + CODON - 1) as usize]).collect();
+            let path = Alignment { query_start: 0, query_end: to_u32(codes.len()), ..hit.clone() };
+            (codes, path)
+        });
+        let (codes, path) = of_codons.as_ref().map_or((query, hit), |(codes, path)| (&codes[..], path));
+        let residues = scoring.residues(query.len());
+        let kinds = ColumnKinds::count(scoring, codes, aligned, path);
+        let identity = kinds.identity(self.definition, residues, target_len).percent();
         if identity < self.limits.identity || covered(hit, query.len()) < self.limits.coverage {
             return RankKey::Not { uncovered: self.is_below_floor(query.len(), hit) };
         }
-        RankKey::Counts(self.by.number(hit.score, identity, (query.len(), target_len)))
+        RankKey::Counts(self.by.number(hit.score, identity, (residues, target_len)))
     }
 
     /// The ranks of hits of a batch.
@@ -379,7 +387,8 @@ impl RanksOfBatch<'_> {
         // For two sequences of one file, it is unknown which one is shorter and counts as the query.
         let bounds = self.layout.meets == Meets::All;
         let Some(significance) = by.significance.filter(|_| bounds) else { return i32::MIN };
-        let query = self.batch.query(self.layout.query(record, Strand::Forward)).len();
+        let rows = self.batch.query(self.layout.query(record, Strand::Forward)).len();
+        let query = self.batch.scoring.residues(rows);
         // Minus a margin for rounding.
         significance.lowest_score_by_log(log + 1e-6, query, shortest)
     }

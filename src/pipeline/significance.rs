@@ -291,7 +291,8 @@ pub struct LeastOfBatch<'a> {
 impl LeastOfBatch<'_> {
     /// Length of a record's query, in residues.
     fn query(&self, record: u32) -> usize {
-        self.batch.query(self.layout.query(record, Strand::Forward)).len()
+        let rows = self.batch.query(self.layout.query(record, Strand::Forward)).len();
+        self.batch.scoring.residues(rows)
     }
 
     /// Length of the only target that a record meets, in residues.

@@ -295,6 +295,11 @@ impl Scoring {
         self.frameshift.is_some() || self.profile.is_some()
     }
 
+    /// Number of residues of a query with this number of rows: of a strand with all its codons, a third of the bases.
+    pub fn residues(&self, rows: usize) -> usize {
+        if self.frameshift.is_some() { rows / 3 } else { rows }
+    }
+
     /// The score of a query's residue at a position, counted from 0.
     #[inline]
     pub fn position_score(&self, position: usize, q: u8, t: u8) -> i32 {
