@@ -29,8 +29,7 @@ override SHIFT: i32 = 1;
 // Values that each thread passed on in even and odd steps, each one index after its thread.
 var<workgroup> passed_h: array<vec4<i32>, 2u * (THREADS + 1u)>;
 var<workgroup> passed_f: array<vec3<i32>, 2u * (THREADS + 1u)>;
-//!if PROFILE
-//!else
+//!if FRAMED
 var<workgroup> table: array<u32, TABLE_WORDS>;
 //!end
 var<workgroup> finals: array<vec3<i32>, THREADS>;
@@ -78,8 +77,7 @@ fn main(
     if (first_task >= arrayLength(&tasks)) {
         return;
     }
-//!if PROFILE
-//!else
+//!if FRAMED
     for (var word = thread; word < TABLE_WORDS; word += THREADS) {
         table[word] = scores[word];
     }

@@ -718,7 +718,7 @@ impl Flags {
         let Flags { input, translate, profiles, scoring, hits, ranked, output, about, parts, machine } = self;
         let (translation, frameshift) = (translate.resolve(), translate.frameshift);
         let iterations = profiles.resolve();
-        let is_by_profile = iterations.are_profiles || iterations.rounds > 1;
+        let is_by_profile = iterations.has_profiles();
         let matrix = scoring.matrix.as_deref().map(Path::new);
         let of_lanes = lanes.iter().flat_map(SequencingLane::files).chain(sheet.as_deref());
         let inputs: Vec<&Path> = of_lanes.chain([&*reference]).collect();

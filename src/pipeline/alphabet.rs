@@ -41,6 +41,13 @@ fn decide(
         return Ok(alphabet);
     }
     let suggested = source.suggested_alphabet()?;
+    if options.iterations.has_profiles() {
+        if suggested.is_certain && suggested.alphabet == Alphabet::Dna {
+            let text = "--profile and --iterations need protein references, but the references are DNA; leave them out";
+            return Err(Error::Usage(text.to_string()));
+        }
+        return Ok(Alphabet::Protein);
+    }
     if suggested.is_certain {
         return Ok(suggested.alphabet);
     }

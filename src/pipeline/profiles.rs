@@ -64,7 +64,7 @@ impl ProfileSearch {
     /// The profiles and the rounds of a run; `None` if it has neither.
     pub fn new(options: &Options, given: Vec<Arc<PositionScores>>) -> Option<ProfileSearch> {
         let rules = options.iterations;
-        (!given.is_empty() || rules.rounds > 1).then_some(ProfileSearch { given, rules })
+        rules.has_profiles().then_some(ProfileSearch { given, rules })
     }
 }
 

@@ -39,6 +39,11 @@ pub(crate) const END: u8 = 16;
 pub(crate) const ANY_LETTER: u8 = 31;
 /// Protein characters in code order: those of NCBI's matrices in their order, then those that the matrices lack.
 const PROTEIN: &[u8] = b"ARNDCQEGHILKMFPSTWYVBZX*JUO";
+/// Frequency of each amino acid in proteins, per 100,000 (Robinson and Robinson 1991), in the order of the codes.
+pub(crate) const AMINO_ACIDS: [u32; 20] = [
+    7805, 5129, 4487, 5364, 1925, 4264, 6295, 7377, 2199, 5142, 9019, 5744, 2243, 3856, 5203, 7120, 5841,
+    1330, 3216, 6441,
+];
 /// Number of codes that a matrix can distinguish. U and O, the codes after them, score as C and K.
 pub(crate) const SCORED: u8 = 25;
 const NONE: u8 = u8::MAX;

@@ -171,6 +171,8 @@ fn faults_are_told() {
     assert!(of("$SWALIGN -q --profile --evalue 1e9 - p.fa < good.hmm") == expected);
     folder.line("-q --profile bad.hmm p.fa").said(1, &["bad.hmm", "line"]);
     folder.line("-q --profile empty p.fa").said(1, &["empty", "psiblast"]);
+    folder.write("d.fa", format!(">d\n{}\n", "ACGTTGCA".repeat(20)));
+    folder.line("-q --iterations 2 d.fa d.fa").said(2, &["--iterations", "protein", "DNA"]);
     for (args, nouns) in [
         ("--profile --format sam p.fa p.fa", &["--profile", "--format tab"][..]),
         ("--profile --matrix PAM30 p.fa p.fa", &["--profile", "BLOSUM62"]),

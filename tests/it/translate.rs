@@ -282,6 +282,28 @@ fn hits_with_frameshifts_are_at_least_those_of_diamond() {
     assert!(expected.iter().map(shifts).sum::<usize>() > 100);
 }
 
+/// Limits on E-values and identities choose among the hits that are found without them.
+#[test]
+fn limits_choose_among_the_hits_with_frameshifts() {
+    let of = |limits: &str| {
+        let line = format!(
+            "-q --translate query --frameshift 15 --all {limits} --columns qseqid,sseqid,score,qstart,sstart,evalue,pident \
+             data/coding_indels.fa data/uniprot_60.fa"
+        );
+        rows(line_here(&line).text())
+    };
+    let all = of("--evalue 10");
+    let number = |text: &str| text.parse::<f64>().unwrap();
+    for most in [1.0, 0.1, 1e-3] {
+        let expected: Vec<Vec<String>> = all.iter().filter(|row| number(&row[5]) <= most).cloned().collect();
+        assert!(expected.len() < all.len() && of(&format!("--evalue {most}")) == expected, "{most}");
+    }
+    let alike = of("--evalue 1e-3 --min-identity 90");
+    let of_list: Vec<Vec<String>> =
+        of("--evalue 1e-3").into_iter().filter(|row| number(&row[6]) >= 90.0).collect();
+    assert!(alike == of_list && !alike.is_empty(), "{alike:?} {of_list:?}");
+}
+
 /// A gene that lost and gained bases has one hit on its protein, where single frames have pieces.
 #[test]
 fn frameshifts_join_the_pieces_of_a_gene() {

@@ -1,16 +1,10 @@
 //! Residue frequencies of random sequences, and the resulting statistics of ungapped alignments.
 
-use crate::terms::alphabet::{Alphabet, BASES};
+use crate::terms::alphabet::{AMINO_ACIDS, Alphabet, BASES};
 use crate::terms::casts::{to_u8, whole_i32};
 use crate::terms::scoring::Scoring;
 use libm::exp;
 use std::ops::Range;
-
-/// Frequency of each amino acid, per 100,000 (Robinson and Robinson 1991), in the order of the codes.
-const AMINO_ACIDS: [u64; 20] = [
-    7805, 5129, 4487, 5364, 1925, 4264, 6295, 7377, 2199, 5142, 9019, 5744, 2243, 3856, 5203, 7120, 5841,
-    1330, 3216, 6441,
-];
 
 /// Codes of the residues that occur in random sequences.
 pub fn standard_codes(alphabet: Alphabet) -> Range<u8> {
@@ -24,7 +18,7 @@ pub fn standard_codes(alphabet: Alphabet) -> Range<u8> {
 fn count(alphabet: Alphabet, code: u8) -> u64 {
     match alphabet {
         Alphabet::Dna => 1,
-        Alphabet::Protein => AMINO_ACIDS[code as usize],
+        Alphabet::Protein => AMINO_ACIDS[code as usize].into(),
     }
 }
 

@@ -29,8 +29,6 @@ struct RowScoring {
     first: Word,
     extend: Word,
     shift: Word,
-    /// Whether paths may change the frame.
-    is_framed: bool,
     /// Scores up to this one are exact.
     most: i32,
 }
@@ -47,7 +45,6 @@ impl RowScoring {
             first: penalty(gap.first())?,
             extend: penalty(gap.extend)?,
             shift: penalty(scoring.frameshift.unwrap_or(0))?,
-            is_framed: scoring.frameshift.is_some(),
             most: i32::from(Word::MAX) - scoring.max_step(),
         })
     }
@@ -58,7 +55,7 @@ impl RowScoring {
 struct RowGroup<'a> {
     scoring: &'a RowScoring,
     query: &'a [u8],
-    /// The scores of the query's positions, if it is a profile.
+    /// The scores of the query's positions, if it is a profile. If not, its rows are codons.
     profile: Option<&'a PositionScores>,
     targets: &'a [&'a [u8]],
 }
@@ -75,21 +72,17 @@ impl Kernel for RowGroup<'_> {
 
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) -> Vec<Option<HitEnd>> {
-        match (self.scoring.is_framed, self.profile) {
-            (true, _) => self.in_lanes::<S, true, false>(simd),
-            (false, None) => self.in_lanes::<S, false, false>(simd),
-            (false, Some(_)) => self.in_lanes::<S, false, true>(simd),
+        match self.profile {
+            Some(_) => self.in_lanes::<S, true>(simd),
+            None => self.in_lanes::<S, false>(simd),
         }
     }
 }
 
 impl RowGroup<'_> {
     #[inline(always)]
-    fn in_lanes<S: Stripes<Word>, const FRAMED: bool, const PROFILE: bool>(
-        &self,
-        simd: S,
-    ) -> Vec<Option<HitEnd>> {
-        let RowScoring { ref tables, letters, first, extend, shift, most, .. } = *self.scoring;
+    fn in_lanes<S: Stripes<Word>, const PROFILE: bool>(&self, simd: S) -> Vec<Option<HitEnd>> {
+        let RowScoring { ref tables, letters, first, extend, shift, most } = *self.scoring;
         let positions = self.profile.map_or(&[][..], |profile| &profile.rows);
         let splat = |value: Word| Vectors::<Word>::splat(simd, value);
         let [zero, first, extend, shift] = [0, first, extend, shift].map(splat);
@@ -125,16 +118,16 @@ impl RowGroup<'_> {
                         true => simd.lookup(&positions[row], codes),
                         false => profile[usize::from(code) % CODES],
                     };
-                    let before = match FRAMED {
-                        true => simd.max(above[1], simd.sub(simd.max(above[0], above[2]), shift)),
-                        false => above[ABOVE - 1],
+                    let before = match PROFILE {
+                        true => above[ABOVE - 1],
+                        false => simd.max(above[1], simd.sub(simd.max(above[0], above[2]), shift)),
                     };
                     let matched = simd.add(before, scores);
                     let cell = simd.max(simd.max(matched, zero), simd.max(*e, f[0]));
                     let from_cell = simd.sub(cell, first);
                     *e = simd.max(simd.sub(*e, extend), from_cell);
                     let leaving = simd.max(simd.sub(f[0], extend), from_cell);
-                    f = if FRAMED { [f[1], f[2], leaving] } else { [leaving; STEP] };
+                    f = if PROFILE { [leaving; STEP] } else { [f[1], f[2], leaving] };
                     above = [above[1], above[2], above[3], *h];
                     *h = cell;
                     highest = simd.max(highest, cell);

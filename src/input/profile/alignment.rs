@@ -22,7 +22,7 @@
 use super::{
     AMINO_ACIDS, COLUMNS, Profile, ProfileFault, Result, X, check_positions, lines, nearest, position,
 };
-use crate::terms::alphabet::{Alphabet, scored_code};
+use crate::terms::alphabet::{AMINO_ACIDS as FREQUENCIES, Alphabet, scored_code};
 use crate::terms::casts::to_u32;
 use crate::terms::scoring::Matrix;
 use libm::{exp, log};
@@ -34,11 +34,6 @@ const REACH: usize = 100;
 const LAMBDA: f64 = 0.3176;
 /// Number of pseudocounts.
 const BETA: f64 = 10.0;
-/// Frequency of each amino acid, per 100,000 (Robinson and Robinson 1991), in the order of the codes.
-const FREQUENCIES: [f64; AMINO_ACIDS] = [
-    7805.0, 5129.0, 4487.0, 5364.0, 1925.0, 4264.0, 6295.0, 7377.0, 2199.0, 5142.0, 9019.0, 5744.0, 2243.0,
-    3856.0, 5203.0, 7120.0, 5841.0, 1330.0, 3216.0, 6441.0,
-];
 /// Codes of a row: a gap between residues, and a position that is no evidence.
 const GAP: u8 = 20;
 const UNKNOWN: u8 = 21;
@@ -246,8 +241,8 @@ struct Targets {
 
 impl Targets {
     fn new(matrix: &Matrix) -> Targets {
-        let total: f64 = FREQUENCIES.iter().sum();
-        let background = FREQUENCIES.map(|frequency| frequency / total);
+        let total: u32 = FREQUENCIES.iter().sum();
+        let background = FREQUENCIES.map(|frequency| f64::from(frequency) / f64::from(total));
         let mut odds = [[0.0; AMINO_ACIDS]; AMINO_ACIDS];
         let mut sum = 0.0;
         for (i, row) in odds.iter_mut().enumerate() {

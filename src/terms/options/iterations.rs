@@ -14,6 +14,13 @@ pub struct IterationRules {
     pub inclusion: f64,
 }
 
+impl IterationRules {
+    /// Whether any search has a profile. Then sequences are proteins.
+    pub fn has_profiles(self) -> bool {
+        self.are_profiles || self.rounds > 1
+    }
+}
+
 impl Default for IterationRules {
     fn default() -> IterationRules {
         IterationRules { are_profiles: false, rounds: 1, inclusion: INCLUSION }

@@ -2,6 +2,7 @@
 
 use super::shown::{QueryTold, ShownHit};
 use crate::terms::alignment::{ColumnOp, ColumnShown, GAP};
+use std::collections::BTreeMap;
 
 /// Appends a query and its hits in A3M: a row has a letter or a gap for each residue of the query, and its insertions in lower
 /// case.
@@ -22,19 +23,24 @@ pub fn push_a3m(out: &mut Vec<u8>, query: &QueryTold, letters: &[u8], hits: &[Sh
 
 /// Appends a query and its hits in the Stockholm format. The columns of the query are marked in the line RF.
 pub fn push_stockholm(out: &mut Vec<u8>, query: &QueryTold, letters: &[u8], hits: &[ShownHit]) {
-    // Letters of each hit that follow each residue of the query.
-    let inserted: Vec<Vec<Vec<u8>>> = hits.iter().map(|hit| insertions(hit, letters.len())).collect();
-    let width = |place: usize| inserted.iter().map(|of_hit| of_hit[place].len()).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..letters.len()).map(width).collect();
-    // A row with the letters of its matches, each followed by its insertions.
-    let row = |matches: &[u8], inserted: Option<&Vec<Vec<u8>>>| {
-        let mut row = Vec::new();
-        for (place, (&letter, &width)) in matches.iter().zip(&widths).enumerate() {
-            row.push(letter);
+    let inserted: Vec<BTreeMap<usize, Vec<u8>>> = hits.iter().map(insertions).collect();
+    // The longest insertion behind each residue of the query that has any.
+    let mut widths: BTreeMap<usize, usize> = BTreeMap::new();
+    for (&place, letters) in inserted.iter().flatten() {
+        let width = widths.entry(place).or_default();
+        *width = letters.len().max(*width);
+    }
+    // A row with the letters of its matches, and with its insertions.
+    let row = |matches: &[u8], inserted: Option<&BTreeMap<usize, Vec<u8>>>| {
+        let (mut row, mut done) = (Vec::new(), 0);
+        for (&place, width) in &widths {
+            row.extend_from_slice(&matches[done..=place]);
+            done = place + 1;
             let end = row.len() + width;
-            row.extend(inserted.into_iter().flat_map(|inserted| &inserted[place]));
+            row.extend(inserted.and_then(|inserted| inserted.get(&place)).into_iter().flatten());
             row.resize(end, b'.');
         }
+        row.extend_from_slice(&matches[done..]);
         row
     };
     let mut rows = vec![(query.shown_name(), row(letters, None))];
@@ -70,15 +76,14 @@ fn letter(column: &ColumnShown) -> u8 {
     }
 }
 
-/// The target's letters that follow each residue of a query of this length and have none of it.
-fn insertions(hit: &ShownHit, len: usize) -> Vec<Vec<u8>> {
-    let mut inserted = vec![Vec::new(); len];
+/// The target's letters that have no residue of the query, by the index of the residue before them.
+fn insertions(hit: &ShownHit) -> BTreeMap<usize, Vec<u8>> {
+    let mut inserted: BTreeMap<usize, Vec<u8>> = BTreeMap::new();
     let mut residues = hit.query.0 as usize;
     for column in &hit.columns {
         match column.op {
             ColumnOp::Deletion => {
-                let place = residues.saturating_sub(1);
-                inserted.get_mut(place).into_iter().for_each(|letters| letters.push(letter(column)));
+                inserted.entry(residues.saturating_sub(1)).or_default().push(letter(column))
             }
             _ => residues += 1,
         }
