@@ -34,8 +34,21 @@ fn decide(
     queries: Option<&mut Reader>,
     reporter: &dyn Reporter,
 ) -> Result<Alphabet> {
-    if options.translation.is_some() {
-        return Ok(Alphabet::Protein);
+    if let Some(translation) = options.translation {
+        let Suggested { alphabet, is_certain } = source.suggested_alphabet()?;
+        return match (translation.targets, alphabet) {
+            (true, Alphabet::Protein) if is_certain => {
+                let text = "--translate target and both need DNA references, but the references are protein; use \
+                            --translate query, or leave it out";
+                Err(Error::Usage(text.to_string()))
+            }
+            (false, Alphabet::Dna) if is_certain && options.alphabet.is_none() => {
+                let text = "--translate query needs protein references, but the references are DNA; use --translate both, \
+                            or leave it out";
+                Err(Error::Usage(text.to_string()))
+            }
+            _ => Ok(Alphabet::Protein),
+        };
     }
     if let Some(alphabet) = options.alphabet {
         return Ok(alphabet);

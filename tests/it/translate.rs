@@ -156,7 +156,8 @@ fn hits_on_translated_references_are_those_on_their_frames() {
         folder.line(&format!("tblastn -q --min-score 40 p.fa {reference}")).text().to_string()
     };
     assert_eq!(of("dna.swdb"), of("dna.fa"));
-    folder.line("tblastn -q p.fa p.fa").said(1, &["p.fa"]);
+    folder.line("tblastn -q p.fa p.fa").said(2, &["--translate target", "DNA", "protein"]);
+    folder.line("blastx -q dna.fa dna.fa").said(2, &["--translate query", "DNA", "protein"]);
     folder
         .line("-q --translate target --frameshift 15 p.fa dna.fa")
         .said(2, &["--frameshift", "--translate query"]);
