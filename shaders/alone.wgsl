@@ -7,7 +7,11 @@
 //!end
 
 //!slot left_edge
+//!if FRAMED
+    var corner = vec4<i32>(0);
+//!else
     var corner = 0;
+//!end
 //!for rows
     var h$k = 0;
     var e$k = 0;
@@ -26,7 +30,12 @@
 //!insert strip_entering
 //!else
         if (lane == 0u) {
+//!if FRAMED
+            up = vec4<i32>(0);
+            up_f = vec3<i32>(0);
+//!else
             up = vec2<i32>(0, 0);
+//!end
 //!for further
             up$p = 0;
 //!end

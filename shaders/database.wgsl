@@ -1,8 +1,8 @@
-// Database: the best score of one query against each of many targets, without the cell in which the hit ends.
+// Database: the best scores of queries against each of many targets, without the cells in which the hits end.
 //
-// The recurrence is that of a tile (tile.wgsl). The table of targets is sorted from the longest to the shortest, and a
-// task is a range of that table. Each workgroup scores the PAIRS targets of the range that its index selects, each on
-// LANES lanes.
+// The recurrence is that of a tile (tile.wgsl). The table of targets is sorted from the longest to the shortest. A task
+// is a query and a range of that table, and it has a layer of workgroups: x is the layer. Each workgroup scores the PAIRS
+// targets of the range that its index in the layer selects, each on LANES lanes.
 //
 // A query of several tiles is processed strip by strip (strips.wgsl). All targets of a workgroup start the next strip
 // together.
@@ -23,6 +23,10 @@ override END_BONUS: i32 = 0;
 // Penalties of the first residue of a gap and of each further residue.
 override FIRST: i32 = 2;
 override EXTEND: i32 = 1;
+//!if FRAMED
+// Penalty of a change of the frame.
+override SHIFT: i32 = 1;
+//!end
 
 //!insert substitution_items
 //!insert exchange_items
@@ -36,8 +40,8 @@ fn main(
 ) {
 //!insert thread
     let lane = thread % LANES;
-    var task = tasks[0];
-    let first = (group.y * grid.x + group.x) * PAIRS;
+    var task = tasks[group.x];
+    let first = (group.z * grid.y + group.y) * PAIRS;
     if (first >= task.count) {
         return;
     }

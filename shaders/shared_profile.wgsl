@@ -18,4 +18,8 @@ var<workgroup> profile: array<vec4<u32>, PROFILE_WORDS / 4u>;
 //!if FIRST_OF_16
         let word$k = profile[($ku / 16u * CODES + letter) * LANES + lane];
 //!end
+//!if FRAMED
+        let d$k = diagonal$k + dot4I8Packed(word$16[$ku / 4u % 4u], u32(SCALE) << (8u * ($ku % 4u)));
+//!else
         let d$k = diagonal + dot4I8Packed(word$16[$ku / 4u % 4u], u32(SCALE) << (8u * ($ku % 4u)));
+//!end

@@ -28,7 +28,11 @@ fn target_letters(task: Task, col: u32) -> u32 {
 
 //!slot exchange_begin
     // F below the lane's rows, the residue of its column, and the residues to come.
+//!if FRAMED
+    var f = vec3<i32>(0);
+//!else
     var f = 0;
+//!end
 //!for further
     var f$p = 0;
 //!end
@@ -43,15 +47,26 @@ fn target_letters(task: Task, col: u32) -> u32 {
         letters >>= LETTER_BITS;
         let passed = subgroupShuffleUp(letter, 1u);
         letter = select(passed, fresh, lane == 0u);
+//!if FRAMED
+        var up = subgroupShuffleUp(vec4<i32>(h$last, h$second, h$third, h$fourth), 1u);
+        var up_f = subgroupShuffleUp(f, 1u);
+//!else
         var up = vec2<i32>(subgroupShuffleUp(h$last, 1u), subgroupShuffleUp(f, 1u));
+//!end
 //!for further
         var up$p = subgroupShuffleUp(f$p, 1u);
 //!end
 
 //!slot row_above
+//!if FRAMED
+        var before = corner;
+        corner = up;
+        f = up_f;
+//!else
         var diagonal = corner;
         corner = up.x;
         f = up.y;
+//!end
 //!for further
         f$p = up$p;
 //!end

@@ -68,7 +68,7 @@ const LAST_SWEEPS: u64 = 4;
 /// concurrent tiles, at the cost of one column in ten more.
 const CHUNK_PER_WARM_UP: u32 = 4;
 /// With fewer short targets, a single query gives a device too little to do.
-const DATABASE: usize = 1 << 10;
+pub const LEAST_DATABASE: usize = 1 << 10;
 /// Maximum number of bytes of checkpoints that all engines of a run hold at once. Checkpoints exist twice while they
 /// are copied from the device.
 const EDGE_BYTES: u64 = 192 << 20;
@@ -146,7 +146,7 @@ impl Card {
         if kernel.letters() != ResiduePacking::Nucleotides {
             // Proteins are usually searched for in databases.
             let tiles = DatabaseTiles::new(kernel, self.runtime.device.subgroup).filter(|_| many);
-            let tile = tiles.and_then(|tiles| tiles.holding(to_u32(rows)));
+            let tile = tiles.and_then(|tiles| tiles.holding(to_u32(rows), false));
             return tile.into_iter().map(|(tile, _)| Variant::Tile(tile)).collect();
         }
         let score = TileVariant::holding(KernelResults::Score, kernel, to_u32(rows));
@@ -483,7 +483,7 @@ impl Engine for Gpu {
             last_sweeps: LAST_SWEEPS,
             chunk_per_warm_up: CHUNK_PER_WARM_UP,
             has_quick_paths: true,
-            database: DATABASE,
+            database: LEAST_DATABASE,
         }
     }
 
@@ -496,7 +496,7 @@ impl Engine for Gpu {
         }
         // If the batch is a database with kernels of its own, kernels for pairs might have to be compiled just for
         // these pairs.
-        let is_database = batch.targets.len() >= DATABASE;
+        let is_database = batch.targets.len() >= LEAST_DATABASE;
         if (is_database || self.card.runtime.is_busy()) && self.are_few(batch, pairs) {
             return self.host_scores(batch, pairs);
         }
@@ -524,7 +524,7 @@ impl Engine for Gpu {
             return self.host.score_database(batch, asked);
         }
         let has_tiles = DatabaseTiles::new(scoring_of(batch), self.limits().subgroup).is_some();
-        if !has_tiles || batch.scoring.has_own_rows() {
+        if !has_tiles {
             return by_pairs(self, batch, asked);
         }
         let longest = batch.targets.longest_short();

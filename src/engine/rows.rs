@@ -22,6 +22,7 @@ use crate::engine::directions::{CellBits, CellSource, Layer};
 use crate::engine::paths::{Paths, push_shift, push_steps};
 use crate::engine::recurrence::decide;
 use crate::terms::alignment::{CODON, HitEnd};
+use crate::terms::alphabet::CODES;
 use crate::terms::batch::{Batch, Pair};
 use crate::terms::casts::{low_u8, to_u8, to_u32, to_usize};
 use crate::terms::scoring::{GapPiece, Scoring};
@@ -89,28 +90,54 @@ impl Column {
         (first, query): (usize, &[u8]),
         t: u8,
         rules: RowRules,
+        cell: impl FnMut(usize, i32, u8),
+    ) {
+        let RowRules { scoring, gap, shift } = rules;
+        match (&scoring.profile, shift) {
+            (Some(profile), _) => {
+                let scores = profile.rows.get(first..).unwrap_or_default();
+                let scores = scores.iter().map(|row| i32::from(row[usize::from(t)]));
+                self.advance_in::<1>(scores, gap, 0, cell);
+            }
+            (None, shift) => {
+                // A look at the table for each residue costs more than this copy of its column.
+                let column: [i32; CODES] = std::array::from_fn(|q| scoring.score(to_u8(q), t));
+                let scores = query.iter().map(|&q| column[usize::from(q)]);
+                self.advance_in::<STEP>(scores.skip(STEP - 1), gap, shift.unwrap_or(0), cell);
+            }
+        }
+    }
+
+    /// Computes the next column from the scores of its rows, the first of which is row `ROWS`. A codon or a position has `ROWS`
+    /// rows, and paths may change the frame of codons.
+    #[inline(always)]
+    fn advance_in<const ROWS: usize>(
+        &mut self,
+        scores: impl Iterator<Item = i32>,
+        gap: GapPiece,
+        shift: i32,
         mut cell: impl FnMut(usize, i32, u8),
     ) {
-        let RowRules { scoring, gap, step, shift } = rules;
-        // H of the last column in the rows above, the nearest row last.
+        // H of the last column in the rows above, the nearest row first.
         let mut above = [0; ABOVE];
-        let mut f = [-gap.first(); STEP];
-        let rows = self.h.iter_mut().zip(&mut self.e).enumerate().skip(step);
-        for ((row, (h, e)), &q) in rows.zip(query.iter().skip(step - 1)) {
-            let before = |from: RowStep| above[ABOVE - from.rows(step)];
-            let from = match shift {
-                Some(shift) => {
-                    RowStep::ALL.map(|from| before(from) - if from == RowStep::Next { 0 } else { shift })
+        let mut f = [-gap.first(); ROWS];
+        let rows = self.h.iter_mut().zip(&mut self.e).enumerate().skip(ROWS);
+        for ((row, (h, e)), score) in rows.zip(scores) {
+            let mut best = (above[ROWS - 1], RowStep::Next);
+            if ROWS > 1 {
+                for step in [RowStep::Forward, RowStep::Back] {
+                    let from = above[step.rows(ROWS) - 1] - shift;
+                    if from > best.0 {
+                        best = (from, step);
+                    }
                 }
-                None => [before(RowStep::Next), i32::MIN, i32::MIN],
-            };
-            let best = from.into_iter().fold(i32::MIN, i32::max);
-            let place = from.iter().position(|&h| h == best).unwrap_or(0);
-            let matched = best + scoring.position_score(first + row - 1, q, t);
-            let decided = decide(matched, [[*e], [f[row % step]]], 0, [gap]);
-            above = [above[1], above[2], above[3], *h];
-            (*h, [*e], [f[row % step]]) = (decided.h, decided.e, decided.f);
-            cell(row, *h, low_u8(decided.bits) | to_u8(place) << STEP_SHIFT);
+            }
+            let decided = decide(best.0 + score, [[*e], [f[0]]], 0, [gap]);
+            above = [*h, above[0], above[1], above[2]];
+            (*h, [*e]) = (decided.h, decided.e);
+            f.rotate_left(1);
+            [f[ROWS - 1]] = decided.f;
+            cell(row, *h, low_u8(decided.bits) | (best.1 as u8) << STEP_SHIFT);
         }
     }
 }
@@ -120,16 +147,23 @@ impl Column {
 struct RowRules<'a> {
     scoring: &'a Scoring,
     gap: GapPiece,
-    /// Rows of a residue of the query.
-    step: usize,
-    /// Cost of a change of the frame, if paths may change it.
+    /// Cost of a change of the frame, if rows are bases and paths may change it.
     shift: Option<i32>,
 }
 
 impl RowRules<'_> {
     fn of(scoring: &Scoring) -> RowRules<'_> {
-        let step = if scoring.frameshift.is_some() { STEP } else { 1 };
-        RowRules { scoring, gap: scoring.gaps().first, step, shift: scoring.frameshift }
+        RowRules { scoring, gap: scoring.gaps().first, shift: scoring.frameshift }
+    }
+
+    /// Rows of a residue of the query.
+    fn step(&self) -> usize {
+        if self.shift.is_some() { STEP } else { 1 }
+    }
+
+    /// Maximum number of rows that a residue of the target takes.
+    fn longest_step(&self) -> usize {
+        self.step() + usize::from(self.shift.is_some())
     }
 }
 
@@ -168,8 +202,7 @@ pub fn paths(batch: &Batch, windows: &[Window]) -> Paths {
 /// ends in the last cell has the score of the window. `None` if these parts have more than `most` cells.
 fn path_of(batch: &Batch, window: &Window, most: usize, kept: usize) -> Option<Vec<u32>> {
     let first = first_row(batch, window);
-    let RowRules { step, shift, .. } = RowRules::of(&batch.scoring);
-    let longest = step + usize::from(shift.is_some());
+    let longest = RowRules::of(&batch.scoring).longest_step();
     let mut cols = FIRST_COLS;
     loop {
         let start = window.target_end.saturating_sub(to_u32(cols)).max(window.start);
@@ -193,11 +226,11 @@ fn path_of(batch: &Batch, window: &Window, most: usize, kept: usize) -> Option<V
 fn first_row(batch: &Batch, window: &Window) -> usize {
     let target = &batch.target(window.target)[window.start as usize..window.target_end as usize];
     let scoring = &batch.scoring;
-    let RowRules { step, shift, .. } = RowRules::of(scoring);
+    let rules = RowRules::of(scoring);
     let most = target.iter().map(|&t| i64::from(scoring.most_against(t))).sum::<i64>();
     let inserted = to_usize(most / i64::from(scoring.gap_extend));
-    let longest = step + usize::from(shift.is_some());
-    let rows = longest.saturating_mul(target.len()).saturating_add(step.saturating_mul(inserted));
+    let of_target = rules.longest_step().saturating_mul(target.len());
+    let rows = of_target.saturating_add(rules.step().saturating_mul(inserted));
     (window.query_end as usize).saturating_sub(rows)
 }
 
@@ -205,7 +238,7 @@ fn first_row(batch: &Batch, window: &Window) -> usize {
 /// many columns as there are parts.
 fn path_keeping(batch: &Batch, window: &Window, bases: Range<usize>, kept: usize) -> (i32, Vec<u32>) {
     let rules = RowRules::of(&batch.scoring);
-    let (first, step) = (bases.start, rules.step);
+    let (first, step) = (bases.start, rules.step());
     let query = &batch.query(window.query)[bases];
     let target = &batch.target(window.target)[window.start as usize..window.target_end as usize];
     let rows = query.len() + 1;

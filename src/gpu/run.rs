@@ -54,6 +54,19 @@ impl Launch {
         Launch::in_groups(pipeline, bindings, [groups.div_ceil(rows), rows, 1])
     }
 
+    /// A launch of `layers` layers, each in `groups` workgroups or a few more. The first workgroups of all layers begin
+    /// first.
+    pub fn in_layers(
+        pipeline: &wgpu::ComputePipeline,
+        bindings: &wgpu::BindGroup,
+        groups: u32,
+        layers: u32,
+    ) -> Launch {
+        // As few rows as possible, because a workgroup without tasks also takes time to begin and end.
+        let rows = groups.div_ceil(MAX_GROUPS).max(1);
+        Launch::in_groups(pipeline, bindings, [layers, groups.div_ceil(rows), rows])
+    }
+
     pub fn in_groups(
         pipeline: &wgpu::ComputePipeline,
         bindings: &wgpu::BindGroup,

@@ -7,7 +7,7 @@ use crate::align::candidates::levels::FilterCosts;
 use crate::align::hits::PORTION;
 use crate::engine::cpu::Cpu;
 use crate::engine::cpu::simd::InstructionSet;
-use crate::engine::gpu::{Card, Gpu, card_is_granted};
+use crate::engine::gpu::{Card, Gpu, LEAST_DATABASE, card_is_granted};
 use crate::engine::plain::Plain;
 use crate::engine::{Engine, GPU_START_MS, Guarded};
 use crate::patterns::scan::diagonals::CardDiagonals;
@@ -49,6 +49,10 @@ const WORKERS_OF_SEVERAL: usize = 8;
 /// several long queries together fill a device, those of one query often do not.
 const SIDE_BY_SIDE: u64 = 16;
 const SIDE_BY_SIDE_COLUMNS: u64 = 1 << 27;
+/// The same for a database: its targets differ in length, so that the queries of a dispatch should have many workgroups for each
+/// of the longest targets.
+const QUERIES_ON_DATABASE: u64 = 128;
+const COLUMNS_ON_DATABASE: u64 = 1 << 29;
 /// Maximum number of pairs that all workers together score in one round, unless one query of each worker has more.
 const SCORED_PAIRS: usize = 3 << 20;
 
@@ -121,12 +125,16 @@ impl Crew {
         self.workers + 2 + self.waiting
     }
 
-    /// Minimum number of queries of a batch if each of them meets `columns` columns.
-    pub fn least_queries(&self, columns: u64) -> usize {
-        match self.is_of_gpus {
-            true => SIDE_BY_SIDE_COLUMNS.div_ceil(columns.max(1)).min(SIDE_BY_SIDE) as usize,
-            false => 1,
+    /// Minimum number of queries of a batch if each of them meets `columns` columns of `targets` targets.
+    pub fn least_queries(&self, columns: u64, targets: usize) -> usize {
+        if !self.is_of_gpus {
+            return 1;
         }
+        let (queries, all_columns) = match targets >= LEAST_DATABASE {
+            true => (QUERIES_ON_DATABASE, COLUMNS_ON_DATABASE),
+            false => (SIDE_BY_SIDE, SIDE_BY_SIDE_COLUMNS),
+        };
+        all_columns.div_ceil(columns.max(1)).min(queries) as usize
     }
 
     /// Runs `work` on the threads of a worker.

@@ -124,7 +124,7 @@ impl QuerySearch<'_> {
         };
         let columns = self.targets.letters() as u64 * u64::from(self.strands.count());
         let least_queries = match self.options.mode {
-            Mode::All => crew.least_queries(columns),
+            Mode::All => crew.least_queries(columns, self.targets.len()),
             Mode::Pairs | Mode::Triangle => 1,
         };
         // With a sampled index, many batches wait for a slow one.

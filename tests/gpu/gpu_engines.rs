@@ -410,4 +410,5 @@ fn gpu_agrees_on_rows_that_are_not_residues() {
     crate::suite::rows::frames_agree(&mut gpu());
     crate::suite::rows::largest_frames_agree(&mut gpu());
     crate::suite::rows::profiles_agree(&mut gpu());
+    crate::suite::rows::databases_agree(&mut gpu(), one_combination_in());
 }

@@ -160,4 +160,5 @@ fn frameshifts_agree() {
 #[test]
 fn profiles_agree() {
     on_each_set(|cpu| crate::suite::rows::profiles_agree(cpu));
+    on_each_set(|cpu| crate::suite::rows::databases_agree(cpu, 6));
 }

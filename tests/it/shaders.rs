@@ -185,8 +185,8 @@ fn the_suite_reaches_every_variant() {
             let tiles = DatabaseTiles::new(scores, Some(32)).unwrap();
             let strips = crate::suite::database::STRIP_ROWS;
             let rows = crate::suite::database::ROWS.into_iter().chain(strips).map(|rows| rows as u32);
-            let mut taken = rows.filter_map(|rows| tiles.holding(rows));
-            assert!(taken.any(|(taken, _)| taken == variant), "{variant:?}");
+            let taken = rows.flat_map(|rows| [false, true].map(|is_long| tiles.holding(rows, is_long)));
+            assert!(taken.flatten().any(|(taken, _)| taken == variant), "{variant:?}");
             continue;
         }
         if variant.is_chained() {
@@ -225,7 +225,9 @@ fn the_suite_reaches_every_variant() {
     }
     for scores in Variant::all().into_iter().filter_map(tiles).map(|tile| tile.scores) {
         let asked = if scores == Scores::SharedProfile { Scores::Profile } else { scores };
-        let used = crate::suite::inputs::scorings().iter().any(|scoring| Scores::of(scoring, 2000) == asked);
-        assert!(used, "{scores:?}");
+        let profile = crate::suite::rows::profile(&mut crate::common::random::Random::new(1), &[1, 2, 3]);
+        let codons = crate::suite::rows::scorings();
+        let mut scorings = crate::suite::inputs::scorings().into_iter().chain(codons).chain([profile]);
+        assert!(scorings.any(|scoring| Scores::of(&scoring, 2000) == asked), "{scores:?}");
     }
 }

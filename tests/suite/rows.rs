@@ -1,8 +1,9 @@
 //! Queries whose rows are not residues: codons of all frames, whose paths may change the frame, and profiles.
 
+use super::database;
 use crate::common::{batches, random::Random};
 use std::sync::Arc;
-use swalign::engine::{Engine, FramedRun, plain::Plain};
+use swalign::engine::{DatabaseQuery, Engine, FramedRun, Primitives, plain::Plain};
 use swalign::terms::alphabet::{Alphabet, CODES};
 use swalign::terms::batch::{Batch, Pair, Sequences};
 use swalign::terms::scoring::{Matrix, PositionScores, Scoring, Substitution};
@@ -27,7 +28,8 @@ pub fn coding(random: &mut Random, protein: &[u8], bases: usize, edits: usize) -
     query
 }
 
-fn scorings() -> Vec<Scoring> {
+/// Scorings of codons.
+pub fn scorings() -> Vec<Scoring> {
     let costs =
         [("BLOSUM62", 11, 1, 15), ("BLOSUM80", 4, 3, 1), ("PAM30", 0, 9, 9), ("BLOSUM45", 9000, 900, 15)];
     let scoring = |(name, open, extend, shift)| {
@@ -132,6 +134,53 @@ pub fn profiles_agree(engine: &mut dyn Engine) {
         }
         let own = of(plain.with_profile(&query, profile(&rows)));
         agree(engine, &own, &pairs, &format!("profile {number}"));
+    }
+}
+
+/// The profile of a query under a matrix, with some scores changed.
+pub fn profile(random: &mut Random, query: &[u8]) -> Scoring {
+    let matrix = Matrix::named("BLOSUM62").unwrap();
+    let changed = |&q: &u8| {
+        let mut row: [i8; CODES] = matrix.scores[usize::from(q)];
+        let scores = row[..25].iter_mut();
+        scores.for_each(|score| *score = (*score + random.below(7) as i8 - 3).clamp(-20, 20));
+        row
+    };
+    let rows = query.iter().map(changed).collect();
+    Scoring::matrix(Alphabet::Protein, matrix.clone(), 11, 1)
+        .with_profile(query, Arc::new(PositionScores { rows }))
+}
+
+/// Scores of databases, for one in `one_in` of the lengths of queries.
+pub fn databases_agree(engine: &mut dyn Primitives, one_in: usize) {
+    let lengths = database::ROWS.iter().chain(&database::STRIP_ROWS).copied();
+    let rows: Vec<usize> = lengths.step_by(one_in).collect();
+    let mut random = Random::new(29);
+    let longest = [1030, 2000, Sequences::default().longest_short()];
+    for (number, scoring) in scorings().into_iter().enumerate().step_by(one_in) {
+        let longest = if number == 0 { &longest[..] } else { &longest[..1] };
+        let batch = database::database(&scoring, 960 + number as u64, &rows, longest);
+        let strands = (0..batch.queries.len() as u32).map(|query| {
+            let protein = batch.query(query);
+            coding(&mut random, protein, protein.len(), 20)
+        });
+        let strands: Vec<Vec<u8>> = strands.collect();
+        let queries = strands.iter().map(Vec::as_slice).collect::<Sequences>();
+        let batch = Batch { queries: Arc::new(queries), ..batch };
+        database::agree(engine, &batch, &format!("database, codons, scoring {number}"));
+    }
+    for (number, rows) in rows.into_iter().enumerate() {
+        let plain = Scoring::matrix(Alphabet::Protein, Matrix::named("BLOSUM62").unwrap(), 11, 1);
+        let longest = if number % 8 == 0 { &longest[..2] } else { &longest[..1] };
+        let batch = database::database(&plain, 970 + number as u64, &[rows], longest);
+        let query = [batch.query(0)].into_iter().collect::<Sequences>();
+        let scoring = Arc::new(profile(&mut random, batch.query(0)));
+        let batch = Batch { queries: Arc::new(query), scoring, ..batch };
+        let asked = [DatabaseQuery { query: 0, least: 1, first: 0 }];
+        let [expected, mut found] = [&mut Plain::new() as &mut dyn Engine, engine]
+            .map(|engine| engine.score_database(&batch, &asked).unwrap());
+        found[0].sort_unstable();
+        assert!(expected == found, "database, profile of {rows}");
     }
 }
 

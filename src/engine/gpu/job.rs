@@ -16,8 +16,10 @@ pub struct Dispatch {
     /// Words of the tasks, and of the table that they share.
     pub tasks: Vec<u32>,
     pub table: Vec<u32>,
-    /// Number of workgroups.
+    /// Number of workgroups of each layer.
     pub groups: u32,
+    /// Number of layers: more than 1 if each task has workgroups of its own.
+    pub layers: u32,
     pub cells: u64,
     /// Whether only later dispatches read its output.
     pub into_scratch: bool,
@@ -38,7 +40,7 @@ impl Dispatch {
         tasks.resize(tasks.len().next_multiple_of(TASK_ALIGNMENT), T::default());
         let groups = to_u32(tasks.len()).div_ceil(variant.pairs());
         let tasks = bytemuck::cast_vec(tasks);
-        Dispatch { variant, tasks, table: Vec::new(), groups, cells: 0, into_scratch: false }
+        Dispatch { variant, tasks, table: Vec::new(), groups, layers: 1, cells: 0, into_scratch: false }
     }
 
     /// Adds a table that its tasks share.
@@ -56,6 +58,11 @@ impl Dispatch {
     /// Sets the number of workgroups, for a kernel that finds the tasks of each workgroup on its own.
     pub fn in_groups(self, groups: u32) -> Dispatch {
         Dispatch { groups, ..self }
+    }
+
+    /// Sets the number of workgroups of each of `layers` tasks.
+    pub fn in_layers(self, groups: u32, layers: u32) -> Dispatch {
+        Dispatch { groups, layers, ..self }
     }
 }
 

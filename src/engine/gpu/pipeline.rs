@@ -1,7 +1,7 @@
 //! Compiled kernels.
 
 use crate::engine::gpu::bindings::kernel_buffers;
-use crate::engine::gpu::variant::{RowKind, Variant};
+use crate::engine::gpu::variant::{RowKind, Scores, Variant};
 use crate::gpu::device::GpuDevice;
 use crate::gpu::kernels::{self, KernelCache};
 use crate::terms::casts::to_u32;
@@ -72,13 +72,13 @@ fn compile(
         costs.map(|(name, cost)| (name.as_str(), scale * f64::from(cost)))
     });
     // An unused constant must not be set.
+    let shift = [("SHIFT", f64::from(numbers.frameshift))];
     let constants: Vec<(&str, f64)> = match variant {
+        Variant::Tile(tile) if tile.scores == Scores::SharedCodons => costs.chain(shift).collect(),
         Variant::Tile(tile) if tile.scores.is_profile() => costs.collect(),
         Variant::Tile(_) | Variant::Trace { .. } => of_scores.into_iter().chain(costs).collect(),
         Variant::Traceback { .. } => Vec::new(),
-        Variant::Rows { kind: RowKind::Codons, .. } => {
-            costs.chain([("SHIFT", f64::from(numbers.frameshift))]).collect()
-        }
+        Variant::Rows { kind: RowKind::Codons, .. } => costs.chain(shift).collect(),
         Variant::Rows { kind: RowKind::Positions, .. } => costs.collect(),
     };
     let bindings: Vec<(u32, bool)> =

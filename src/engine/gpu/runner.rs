@@ -321,7 +321,11 @@ impl JobBuffers {
         };
         let resources =
             kernel_buffers(dispatch.variant).map(resource).collect::<Result<Vec<_>, EngineError>>()?;
-        Ok(Launch::new(&pipeline, &bind(device, &pipeline, resources)?, dispatch.groups))
+        let bindings = bind(device, &pipeline, resources)?;
+        Ok(match dispatch.variant.is_of_database() {
+            true => Launch::in_layers(&pipeline, &bindings, dispatch.groups, dispatch.layers),
+            false => Launch::new(&pipeline, &bindings, dispatch.groups),
+        })
     }
 }
 

@@ -50,6 +50,7 @@ files! {
     ENDS: "ends",
     FEW: "few",
     FILL: "fill",
+    FRAMED: "framed",
     ROWS: "rows",
     GUARDED: "guarded",
     JOINED: "joined",
@@ -102,10 +103,7 @@ impl Variant {
                         if *kind == RowKind::Codons { layout::CODES * (layout::CODES - 1) } else { u32::MAX },
                     ),
                 ]);
-                let lasts = [("second", 2), ("third", 3), ("fourth", 4)];
                 let meaning = cells(ROWS_OF_LANE, 1)
-                    .names(lasts.map(|(name, from_end)| (name, ROWS_OF_LANE - from_end)));
-                let meaning = meaning
                     .flag("FRAMED", *kind == RowKind::Codons)
                     .flag("PROFILE", *kind == RowKind::Positions);
                 ResiduePacking::Codes.wgsl() + &numbers + &expand(ROWS, &[], &binding_names(meaning))?
@@ -138,6 +136,7 @@ impl TileVariant {
             ("CHAIN_HEAD", layout::CHAIN_HEAD),
             ("NOWHERE", layout::NOWHERE),
             ("STRETCH", STRETCH),
+            ("POSITION_WORDS", layout::POSITION_WORDS),
         ]);
         let scale = format!("const SCALE = {};\n", self.scale());
         let none = match self.mode.is_local() {
@@ -155,13 +154,17 @@ impl TileVariant {
 
     /// The parts that fill the slots of a tile.
     fn parts(&self) -> Vec<&'static str> {
-        let recurrence = if self.is_few() { FEW } else { RECURRENCE };
+        let recurrence = match self.scores {
+            Scores::SharedCodons => FRAMED,
+            _ if self.is_few() => FEW,
+            _ => RECURRENCE,
+        };
         let substitution = match self.scores {
             // Chained strips have few rows, for which creating one-hot words takes longer than it saves.
             Scores::Packed if !self.is_chained() => [NUCLEOTIDES, PACKED],
             Scores::Packed | Scores::Compared => [NUCLEOTIDES, COMPARED],
             Scores::Profile | Scores::WideProfile => [CODES, PROFILE],
-            Scores::SharedProfile => [CODES, SHARED_PROFILE],
+            Scores::SharedProfile | Scores::SharedPositions | Scores::SharedCodons => [CODES, SHARED_PROFILE],
         };
         let exchange = match self.exchange {
             Exchange::Subgroup => SUBGROUP,
@@ -213,6 +216,8 @@ impl TileVariant {
             .flag("STRETCHED", self.is_stretched())
             .flag("STRIPS", self.joint == TileNeighbors::Database { strips: true })
             .flag("FINALS", self.keeps_finals())
+            .flag("POSITIONS", self.scores == Scores::SharedPositions)
+            .flag("FRAMED", self.scores == Scores::SharedCodons)
             .name("none", if self.mode.is_local() { "0" } else { "NONE" })
             // Set if some lane may have no column.
             .flag("GUARDED", false)
@@ -262,6 +267,10 @@ fn cells(rows: u32, pieces: usize) -> Meaning {
     let direction = |word: u32| Meaning::default().names([("word", word)]);
     Meaning::default()
         .names([("last", rows - 1), ("rows", rows), ("end", rows)])
+        .names(
+            [("second", 2), ("third", 3), ("fourth", 4)]
+                .map(|(name, from_end)| (name, rows.saturating_sub(from_end))),
+        )
         .names([("words", words), ("directions", directions)])
         .rounds("rows", (0..rows).map(row))
         .rounds("rows_descending", (0..rows).rev().map(row))

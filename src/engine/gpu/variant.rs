@@ -110,6 +110,10 @@ pub enum Scores {
     Profile,
     /// The same if all tasks of a workgroup have one query, whose profile they share.
     SharedProfile,
+    /// The same if the rows are the positions of a profile.
+    SharedPositions,
+    /// The same if the rows are the codons of all frames of a strand, between which paths may change the frame.
+    SharedCodons,
     /// A matrix and scores of any size.
     WideProfile,
 }
@@ -152,6 +156,12 @@ impl Scores {
 
     /// The lookup that suits a scoring and queries of up to `longest` residues.
     pub fn of(scoring: &Scoring, longest: usize) -> Scores {
+        if scoring.has_own_rows() {
+            return match RowKind::of(scoring) {
+                RowKind::Positions => Scores::SharedPositions,
+                RowKind::Codons => Scores::SharedCodons,
+            };
+        }
         let gaps = scoring.gaps().pieces().map(|gap| i64::from(gap.open) + 2 * i64::from(gap.extend));
         let most = gaps.fold(scoring.most_score(longest), i64::max);
         let keyed = most < i64::from(i32::MAX) / i64::from(ROW_KEYS);
@@ -168,8 +178,17 @@ impl Scores {
     pub fn letters(self) -> ResiduePacking {
         match self {
             Scores::Packed | Scores::Compared => ResiduePacking::Nucleotides,
-            Scores::Profile | Scores::SharedProfile | Scores::WideProfile => ResiduePacking::Codes,
+            Scores::Profile
+            | Scores::SharedProfile
+            | Scores::SharedPositions
+            | Scores::SharedCodons
+            | Scores::WideProfile => ResiduePacking::Codes,
         }
+    }
+
+    /// Whether all tasks of a workgroup share a profile.
+    pub fn is_shared(self) -> bool {
+        matches!(self, Scores::SharedProfile | Scores::SharedPositions | Scores::SharedCodons)
     }
 
     pub(super) fn is_profile(self) -> bool {
@@ -184,7 +203,9 @@ impl Scores {
     /// Lanes, and rows of a lane, by capacity. Measured on an H200: docs/benchmarks.md.
     fn shapes(self, kernel: KernelResults) -> &'static [(u32, u32)] {
         match (self, kernel) {
-            (Scores::SharedProfile, _) => &[(4, 16), (8, 16), (8, 32), (8, 64)],
+            (Scores::SharedProfile | Scores::SharedPositions | Scores::SharedCodons, _) => {
+                &[(4, 16), (8, 16), (8, 32), (8, 64)]
+            }
             (Scores::Profile | Scores::WideProfile, _) => &[(8, 8), (8, 16), (16, 16), (32, 16)],
             (_, KernelResults::Score) => {
                 &[(8, 4), (8, 8), (8, 13), (8, 16), (4, 38), (8, 25), (8, 32), (8, 38), (16, 24), (16, 32)]
@@ -383,7 +404,7 @@ impl TileVariant {
 
     /// Threads of a workgroup.
     pub(super) fn threads(&self) -> u32 {
-        if self.scores == Scores::SharedProfile { SHARING_THREADS } else { THREADS }
+        if self.scores.is_shared() { SHARING_THREADS } else { THREADS }
     }
 
     /// Tasks of a workgroup.
@@ -431,7 +452,9 @@ impl TileVariant {
         let rows = match self.scores {
             Scores::Packed | Scores::Compared => 0,
             // Sixteen rows per element.
-            Scores::SharedProfile => self.lanes * self.rows.next_multiple_of(16),
+            Scores::SharedProfile | Scores::SharedPositions | Scores::SharedCodons => {
+                self.lanes * self.rows.next_multiple_of(16)
+            }
             Scores::Profile | Scores::WideProfile => self.rows * self.threads(),
         };
         rows / 4 * layout::CODES
@@ -484,7 +507,8 @@ impl Variant {
                 }
             }
         }
-        let databases = Scores::ASKED.into_iter().flat_map(database::tiles).flatten();
+        let of_rows = [Scores::SharedPositions, Scores::SharedCodons];
+        let databases = Scores::ASKED.into_iter().chain(of_rows).flat_map(database::tiles);
         all.extend(databases.map(Variant::Tile));
         for pieces in 1..=MOST_PIECES {
             let of_mode = |(mode, _)| [Variant::Trace { mode, pieces }, Variant::Traceback { mode, pieces }];

@@ -48,7 +48,7 @@ fn samples() -> Vec<Sample> {
              a range of the targets, which the device stores by decreasing length, so that targets of a workgroup have \
              similar lengths. A workgroup computes the strips of a long query one after another, and stores the last row \
              of each strip for the next strip. Shown: strips of 256 rows, match and mismatch.",
-            text(DatabaseTiles::new(Scores::Packed, Some(32)).unwrap().holding(512).unwrap().0.into()),
+            text(DatabaseTiles::new(Scores::Packed, Some(32)).unwrap().holding(512, false).unwrap().0.into()),
         ),
         (
             "Fill",

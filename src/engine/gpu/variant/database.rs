@@ -21,55 +21,106 @@ const DATABASE_SHAPES: &[(u32, u32)] = &[
     (8, 64),
 ];
 
-/// Lanes, and rows of a lane, by capacity: of the tiles that hold a whole query, and of those for strips.
-fn shapes(scores: Scores) -> [&'static [(u32, u32)]; 2] {
-    match scores {
-        Scores::SharedProfile => [DATABASE_SHAPES, &DATABASE_SHAPES[6..]],
-        Scores::Packed => [&[(8, 8), (8, 16), (4, 38), (8, 25), (8, 32), (8, 38)], &[(8, 32), (8, 38)]],
-        Scores::Compared | Scores::Profile | Scores::WideProfile => [&[], &[]],
-    }
-}
+/// Shapes of the tiles for long targets: a column takes them a quarter of the time, so that they end with the others.
+const WIDE_SHAPES: &[(u32, u32)] = &[(32, 4), (32, 8), (32, 12), (32, 16)];
+/// Maximum number of rows of a lane of strips: with more, queries of many strips take 7 % longer on an H200.
+const STRIP_ROWS: u32 = 48;
 
-/// The tiles for a database, by capacity: those that hold a whole query, and those for strips. They exchange values
-/// inside subgroups.
-pub(super) fn tiles(scores: Scores) -> [Vec<TileVariant>; 2] {
-    let scores = if scores.is_profile() { Scores::SharedProfile } else { scores };
-    let variants = |shapes: &[(u32, u32)], strips: bool| {
-        let joint = TileNeighbors::Database { strips };
-        let variant = |&shape: &(u32, u32)| TileVariant {
-            exchange: Exchange::Subgroup,
-            ..TileVariant::new(KernelResults::Score, scores.into(), shape, joint)
-        };
-        shapes.iter().map(variant).collect()
-    };
-    let [alone, strips] = shapes(scores);
-    [variants(alone, false), variants(strips, true)]
-}
-
-/// The tiles for queries of any length.
-pub struct DatabaseTiles {
+/// Tiles by capacity: those that hold a whole query, and those for strips.
+#[derive(Clone, Debug, Default)]
+struct TileSet {
     alone: Vec<TileVariant>,
     strips: Vec<TileVariant>,
 }
 
-impl DatabaseTiles {
-    /// `None` if the device or the scoring has no such tiles. None has gap costs of two pieces.
-    pub fn new(scoring: impl Into<KernelScoring>, subgroup: Option<u32>) -> Option<DatabaseTiles> {
-        let KernelScoring { scores, pieces } = scoring.into();
-        let [alone, strips] = tiles(scores);
-        let runs = |tile: &TileVariant| tile.on(subgroup) == *tile;
-        let complete = pieces == 1 && !alone.is_empty() && !strips.is_empty();
-        (complete && alone.iter().chain(&strips).all(runs)).then_some(DatabaseTiles { alone, strips })
+impl TileSet {
+    /// The tiles of these shapes, lanes and rows of a lane. They exchange values inside subgroups.
+    fn of(scores: Scores, [alone, strips]: [&[(u32, u32)]; 2]) -> TileSet {
+        let variants = |shapes: &[(u32, u32)], strips: bool| {
+            let joint = TileNeighbors::Database { strips };
+            let variant = |&shape: &(u32, u32)| TileVariant {
+                exchange: Exchange::Subgroup,
+                ..TileVariant::new(KernelResults::Score, scores.into(), shape, joint)
+            };
+            shapes.iter().map(variant).collect()
+        };
+        TileSet { alone: variants(alone, false), strips: variants(strips, true) }
+    }
+
+    fn all(&self) -> impl Iterator<Item = &TileVariant> {
+        self.alone.iter().chain(&self.strips)
+    }
+
+    /// Whether a device with subgroups of this size runs all tiles, of which there are some.
+    fn runs(&self, subgroup: Option<u32>) -> bool {
+        !self.alone.is_empty() && !self.strips.is_empty() && self.all().all(|tile| tile.on(subgroup) == *tile)
     }
 
     /// The tile for a query of `rows` residues, and the number of tiles: as few and as low as possible.
-    pub fn holding(&self, rows: u32) -> Option<(TileVariant, u32)> {
+    fn holding(&self, rows: u32) -> Option<(TileVariant, u32)> {
         if let Some(tile) = self.alone.iter().find(|tile| tile.capacity() >= rows) {
             return Some((*tile, 1));
         }
         let strips = rows.div_ceil(self.strips.last()?.capacity());
         let holds = |tile: &&TileVariant| u64::from(tile.capacity()) * u64::from(strips) >= u64::from(rows);
         self.strips.iter().find(holds).map(|tile| (*tile, strips))
+    }
+}
+
+/// The tiles for short targets, and those for long ones.
+fn sets(scores: Scores) -> [TileSet; 2] {
+    let scores = if scores.is_profile() && !scores.is_shared() { Scores::SharedProfile } else { scores };
+    let strips: Vec<(u32, u32)> =
+        DATABASE_SHAPES.iter().copied().filter(|&(lanes, rows)| lanes == 8 && rows <= STRIP_ROWS).collect();
+    match scores {
+        Scores::SharedProfile | Scores::SharedPositions | Scores::SharedCodons => [
+            TileSet::of(scores, [DATABASE_SHAPES, &strips]),
+            TileSet::of(scores, [WIDE_SHAPES, &WIDE_SHAPES[2..]]),
+        ],
+        Scores::Packed => {
+            let shapes = [(8, 8), (8, 16), (4, 38), (8, 25), (8, 32), (8, 38)];
+            [TileSet::of(scores, [&shapes, &shapes[4..]]), TileSet::default()]
+        }
+        Scores::Compared | Scores::Profile | Scores::WideProfile => Default::default(),
+    }
+}
+
+/// All tiles for a database.
+pub(super) fn tiles(scores: Scores) -> Vec<TileVariant> {
+    sets(scores).iter().flat_map(TileSet::all).copied().collect()
+}
+
+/// The tiles for queries of any length.
+pub struct DatabaseTiles {
+    short: TileSet,
+    /// The tiles for long targets, if there are any.
+    long: Option<TileSet>,
+}
+
+impl DatabaseTiles {
+    /// `None` if the device or the scoring has no such tiles. None has gap costs of two pieces.
+    pub fn new(scoring: impl Into<KernelScoring>, subgroup: Option<u32>) -> Option<DatabaseTiles> {
+        let KernelScoring { scores, pieces } = scoring.into();
+        let [short, long] = sets(scores);
+        let is_complete = pieces == 1 && short.runs(subgroup);
+        is_complete.then(|| DatabaseTiles { short, long: Some(long).filter(|long| long.runs(subgroup)) })
+    }
+
+    /// Bytes of the edge values of a column between strips.
+    pub fn edge_bytes(&self) -> u64 {
+        let is_framed = self.short.all().any(|tile| tile.scores == Scores::SharedCodons);
+        if is_framed { 32 } else { 8 }
+    }
+
+    /// Whether long targets have tiles of their own.
+    pub fn has_long(&self) -> bool {
+        self.long.is_some()
+    }
+
+    /// The tile for a query of `rows` residues, against targets that are long or not, and the number of tiles: as few and as
+    /// low as possible.
+    pub fn holding(&self, rows: u32, is_long: bool) -> Option<(TileVariant, u32)> {
+        self.long.as_ref().filter(|_| is_long).unwrap_or(&self.short).holding(rows)
     }
 }
 
@@ -80,13 +131,18 @@ mod tests {
     #[test]
     fn queries_take_few_low_tiles() {
         let all = DatabaseTiles::new(Scores::Profile, Some(32)).unwrap();
-        let held = |rows| all.holding(rows).map(|(tile, strips)| (tile.lanes, tile.rows, strips));
+        let held = |rows| all.holding(rows, false).map(|(tile, strips)| (tile.lanes, tile.rows, strips));
         assert_eq!(held(1), Some((4, 24, 1)));
         assert_eq!((held(256), held(257), held(512)), (Some((4, 64, 1)), Some((8, 36, 1)), Some((8, 64, 1))));
         assert_eq!(
-            (held(513), held(1024), held(1025)),
-            (Some((8, 36, 2)), Some((8, 64, 2)), Some((8, 44, 3)))
+            (held(513), held(768), held(769), held(1153)),
+            (Some((8, 36, 2)), Some((8, 48, 2)), Some((8, 36, 3)), Some((8, 40, 4)))
         );
+        let long = |rows| all.holding(rows, true).map(|(tile, strips)| (tile.lanes, tile.rows, strips));
+        assert_eq!((long(1), long(512), long(513)), (Some((32, 4, 1)), Some((32, 16, 1)), Some((32, 12, 2))));
+        let narrow = DatabaseTiles::new(Scores::SharedCodons, Some(8)).unwrap();
+        assert!(all.has_long() && !narrow.has_long());
+        assert_eq!(narrow.holding(9, true).map(|(tile, _)| tile.lanes), Some(4));
         assert!(DatabaseTiles::new(Scores::Profile, None).is_none());
         assert!(DatabaseTiles::new(Scores::Profile, Some(4)).is_none());
         assert!(DatabaseTiles::new(Scores::Compared, Some(32)).is_none());
