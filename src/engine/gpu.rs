@@ -54,7 +54,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use variant::{DatabaseTiles, KernelResults, KernelScoring, TileVariant, Variant};
+use variant::{DatabaseTiles, KernelResults, KernelScoring, TargetsKind, TileVariant, Variant};
 use wgpu::BufferUsages;
 
 /// Minimum number of target stretches per piece of parallel work.
@@ -146,7 +146,7 @@ impl Card {
         if kernel.letters() != ResiduePacking::Nucleotides {
             // Proteins are usually searched for in databases.
             let tiles = DatabaseTiles::new(kernel, self.runtime.device.subgroup).filter(|_| many);
-            let tile = tiles.and_then(|tiles| tiles.holding(to_u32(rows), false));
+            let tile = tiles.and_then(|tiles| tiles.holding(to_u32(rows), TargetsKind::Many));
             return tile.into_iter().map(|(tile, _)| Variant::Tile(tile)).collect();
         }
         let score = TileVariant::holding(KernelResults::Score, kernel, to_u32(rows));
@@ -233,6 +233,8 @@ pub struct Tuning {
     pub few_while_busy: u64,
     /// With fewer concurrent tiles, much of a device is idle, so each tile gets more lanes.
     pub few_tiles: usize,
+    /// Against fewer targets, a kernel for the length of a profile takes longer to compile than to run.
+    pub profile_targets: usize,
     /// A sweep or a pair with more tiles is split into several jobs: this many tiles have 96 MiB of tasks.
     pub many_tiles: u64,
     pub alike: Alike,
@@ -286,6 +288,7 @@ impl Default for Tuning {
             few_cells: 1 << 22,
             few_while_busy: 1 << 25,
             few_tiles: 1 << 10,
+            profile_targets: 1 << 16,
             many_tiles: 1 << 21,
             alike: Alike { cols: 1 << 17, share: 192 },
             chains: Chains {
@@ -524,7 +527,8 @@ impl Engine for Gpu {
             return self.host.score_database(batch, asked);
         }
         let has_tiles = DatabaseTiles::new(scoring_of(batch), self.limits().subgroup).is_some();
-        if !has_tiles {
+        let is_brief = batch.scoring.profile.is_some() && batch.targets.len() < self.tuning.profile_targets;
+        if !has_tiles || is_brief {
             return by_pairs(self, batch, asked);
         }
         let longest = batch.targets.longest_short();

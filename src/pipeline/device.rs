@@ -49,10 +49,10 @@ const WORKERS_OF_SEVERAL: usize = 8;
 /// several long queries together fill a device, those of one query often do not.
 const SIDE_BY_SIDE: u64 = 16;
 const SIDE_BY_SIDE_COLUMNS: u64 = 1 << 27;
-/// The same for a database: its targets differ in length, so that the queries of a dispatch should have many workgroups for each
-/// of the longest targets.
-const QUERIES_ON_DATABASE: u64 = 128;
-const COLUMNS_ON_DATABASE: u64 = 1 << 29;
+/// The same for a database, or the minimum number of cells: its targets differ in length, so that a device needs several queries
+/// at once for each of the longest targets.
+const QUERIES_ON_DATABASE: usize = 64;
+const CELLS_ON_DATABASE: u64 = 1 << 38;
 /// Maximum number of pairs that all workers together score in one round, unless one query of each worker has more.
 const SCORED_PAIRS: usize = 3 << 20;
 
@@ -125,16 +125,17 @@ impl Crew {
         self.workers + 2 + self.waiting
     }
 
-    /// Minimum number of queries of a batch if each of them meets `columns` columns of `targets` targets.
-    pub fn least_queries(&self, columns: u64, targets: usize) -> usize {
+    /// Number of queries or of cells that a batch should have at least, if each query meets `columns` columns of `targets`
+    /// targets.
+    pub fn side_by_side(&self, columns: u64, targets: usize) -> (usize, u64) {
         if !self.is_of_gpus {
-            return 1;
+            return (1, u64::MAX);
         }
-        let (queries, all_columns) = match targets >= LEAST_DATABASE {
-            true => (QUERIES_ON_DATABASE, COLUMNS_ON_DATABASE),
-            false => (SIDE_BY_SIDE, SIDE_BY_SIDE_COLUMNS),
-        };
-        all_columns.div_ceil(columns.max(1)).min(queries) as usize
+        if targets >= LEAST_DATABASE {
+            return (QUERIES_ON_DATABASE, CELLS_ON_DATABASE);
+        }
+        let queries = SIDE_BY_SIDE_COLUMNS.div_ceil(columns.max(1)).min(SIDE_BY_SIDE);
+        (queries as usize, u64::MAX)
     }
 
     /// Runs `work` on the threads of a worker.

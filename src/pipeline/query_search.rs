@@ -54,8 +54,9 @@ pub(super) struct QuerySearch<'a> {
 #[derive(Default)]
 pub(super) struct Load {
     pub queries: usize,
-    /// Minimum number of queries: with fewer, the limit on cells does not apply.
+    /// Minimum number of queries, or of cells: with fewer of both, the limit on cells does not apply.
     pub least_queries: usize,
+    pub least_cells: u64,
     /// Residues of the queries, in all orientations.
     pub residues: usize,
     pub cells: u64,
@@ -66,7 +67,8 @@ impl Load {
     pub fn reaches(&self, enough: &Load) -> bool {
         self.queries >= enough.queries
             || self.residues >= enough.residues
-            || (self.cells >= enough.cells && self.queries >= enough.least_queries)
+            || (self.cells >= enough.cells
+                && (self.queries >= enough.least_queries || self.cells >= enough.least_cells))
             || self.stretches >= enough.stretches
     }
 }
@@ -123,14 +125,16 @@ impl QuerySearch<'_> {
             None => (most.min(crew.queries / workers), cells),
         };
         let columns = self.targets.letters() as u64 * u64::from(self.strands.count());
-        let least_queries = match self.options.mode {
-            Mode::All => crew.least_queries(columns, self.targets.len()),
-            Mode::Pairs | Mode::Triangle => 1,
+        let (least_queries, least_cells) = match self.options.mode {
+            Mode::All => crew.side_by_side(columns, self.targets.len()),
+            Mode::Pairs | Mode::Triangle => (1, u64::MAX),
         };
+        // Each query of a profile has a search of its own.
+        let queries = if self.options.iterations.has_profiles() { 1 } else { queries };
         // With a sampled index, many batches wait for a slow one.
         let under_way = if is_sampled { crew.batches() } else { workers };
         let (residues, stretches) = (ALL_RESIDUES / under_way, MOST_STRETCHES / workers as u64);
-        Load { queries, least_queries, residues, cells, stretches }
+        Load { queries, least_queries, least_cells, residues, cells, stretches }
     }
 
     /// Adds a query of `len` residues that is aligned with targets of `target_residues` residues.

@@ -16,6 +16,7 @@ const ALONE: Tuning = Tuning {
     few_cells: 0,
     few_while_busy: 0,
     few_tiles: 0,
+    profile_targets: 0,
     many_tiles: u64::MAX,
     alike: Alike { cols: 0, share: u64::MAX },
     chains: NEVER,

@@ -13,8 +13,8 @@ use rayon::prelude::*;
 use std::path::Path;
 use swalign::align::candidates::by_index::RUN;
 use swalign::engine::gpu::variant::{
-    CHAINED_ROWS, DatabaseTiles, Exchange, KernelScoring, STRIP_ROWS, Scores, TileNeighbors, TileVariant,
-    Variant,
+    CHAINED_ROWS, DatabaseTiles, Exchange, KernelScoring, STRIP_ROWS, Scores, TargetsKind, TileNeighbors,
+    TileVariant, Variant,
 };
 use swalign::patterns::scan::{bases, bitap, diagonals, dictionary, shader as scan};
 
@@ -185,7 +185,7 @@ fn the_suite_reaches_every_variant() {
             let tiles = DatabaseTiles::new(scores, Some(32)).unwrap();
             let strips = crate::suite::database::STRIP_ROWS;
             let rows = crate::suite::database::ROWS.into_iter().chain(strips).map(|rows| rows as u32);
-            let taken = rows.flat_map(|rows| [false, true].map(|is_long| tiles.holding(rows, is_long)));
+            let taken = rows.flat_map(|rows| TargetsKind::ALL.map(|kind| tiles.holding(rows, kind)));
             assert!(taken.flatten().any(|(taken, _)| taken == variant), "{variant:?}");
             continue;
         }

@@ -43,7 +43,47 @@ pub struct BandCount {
 
 /// Ratios of the value of a unit of loss to that of a unit of excess in [`SeedCounts::twice_excess`], in eighths. Each of them
 /// gives a bound.
-const EIGHTHS: [i128; 6] = [0, 2, 4, 8, 16, 32];
+const EIGHTHS: [i32; 6] = [0, 2, 4, 8, 16, 32];
+/// Limits below which [`SeedCounts::twice_excess`] fits 64 bits: with 128 bits it took a sixth of the time of long reads.
+const MOST_COST: i64 = 1 << 15;
+const MOST_LOSS: i64 = 1 << 36;
+const MOST_APART: usize = 1 << 20;
+
+/// Defines the computation of [`SeedCounts::twice_excess`] in integers of one width.
+macro_rules! excess {
+    ($name:ident: $width:ty) => {
+        fn $name(&self, share: i64, apart: usize) -> Option<i64> {
+            let [spoil, match_, apart, seed, share] =
+                [self.spoil, self.match_, to_i64(apart), to_i64(self.seed), share].map(<$width>::from);
+            // Sixteen times the minimum excess, plus `weight` eighths of the loss, of gaps of `apart` residues in all. The
+            // quotients are monotonic between the lengths that are tried, so that the minimum is at one of them.
+            let of_all = |weight: $width| {
+                let of_piece = |piece: GapPiece| {
+                    let [o, e] = [piece.open, piece.extend].map(<$width>::from);
+                    let loss = |len: $width, each: $width, touched: $width| {
+                        2 * (8 + weight) * (o + len * each) - 8 * spoil * touched
+                    };
+                    let inserted = e + match_;
+                    // A quotient of `apart` by itself, or by 1, needs no division.
+                    let deletions = [apart * loss(1, e, 1), loss(apart, e, 1)];
+                    let insertions = [
+                        apart * loss(1, inserted, 1),
+                        (apart * loss(2, inserted, 2)).div_euclid(2),
+                        (apart * loss(seed + 1, inserted, 2)).div_euclid(seed + 1),
+                        (apart * (2 * (8 + weight) * inserted * seed - 8 * spoil)).div_euclid(seed),
+                    ];
+                    deletions.into_iter().chain(insertions).min()
+                };
+                self.gaps.pieces().filter_map(of_piece).min().unwrap_or(0)
+            };
+            let bound = |&weight: &i32| {
+                let weight = <$width>::from(weight);
+                (of_all(weight) - weight * share).div_euclid(8)
+            };
+            i64::try_from(EIGHTHS.iter().map(bound).max().unwrap_or(0).max(0)).ok()
+        }
+    };
+}
 
 impl SeedCounts {
     /// Guarantee about the alignments of a query of `len` bases that score at least `least`, with seeds of `seed` bases
@@ -128,29 +168,17 @@ impl SeedCounts {
     /// Twice the minimum loss of a segment at gaps, beyond `spoil` for each seed that they touch, if the diagonals of two of
     /// its seeds differ by `apart` or more and it loses at most half of `share` in all. `None` if that is impossible.
     fn twice_excess(&self, share: i64, apart: usize) -> Option<i64> {
-        let [spoil, match_, apart, seed] =
-            [self.spoil, self.match_, to_i64(apart), to_i64(self.seed)].map(i128::from);
-        // Sixteen times the minimum excess, plus `weight` eighths of the loss, of gaps of `apart` residues in all. The
-        // quotients are monotonic between the lengths that are tried, so that the minimum is at one of them.
-        let of_all = |weight: i128| {
-            let of_piece = |piece: GapPiece| {
-                let [o, e] = [piece.open, piece.extend].map(i128::from);
-                let of = |len: i128, each: i128, touched: i128| {
-                    (apart * (2 * (8 + weight) * (o + len * each) - 8 * spoil * touched)).div_euclid(len)
-                };
-                let deletions = [1, apart].map(|len| of(len, e, 1));
-                let inserted = e + match_;
-                let insertions =
-                    [(1, 1), (2, 2), (seed + 1, 2)].map(|(len, touched)| of(len, inserted, touched));
-                let long = (apart * (2 * (8 + weight) * inserted * seed - 8 * spoil)).div_euclid(seed);
-                deletions.into_iter().chain(insertions).chain([long]).min()
-            };
-            self.gaps.pieces().filter_map(of_piece).min().unwrap_or(0)
-        };
-        let bound = |&weight: &i128| (of_all(weight) - weight * i128::from(share)).div_euclid(8);
-        let excess = EIGHTHS.iter().map(bound).max().unwrap_or(0).max(0);
-        i64::try_from(excess).ok().filter(|&excess| excess <= share)
+        let costs = self.gaps.pieces().flat_map(|piece| [piece.open, piece.extend]).map(i64::from);
+        let most_cost = costs.chain([self.match_]).fold(0, i64::max);
+        let is_small =
+            most_cost < MOST_COST && self.spoil.max(share) < MOST_LOSS && apart.max(self.seed) < MOST_APART;
+        let excess =
+            if is_small { self.excess_of_small(share, apart) } else { self.excess_of_any(share, apart) };
+        excess.filter(|&excess| excess <= share)
     }
+
+    excess!(excess_of_small: i64);
+    excess!(excess_of_any: i128);
 
     /// Maximum score of an alignment that contains at most `held` seeds of a segment of `seeds` seeds which has no more
     /// than its share of the losses.
@@ -164,6 +192,7 @@ impl SeedCounts {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::terms::random::Random;
 
     #[test]
     fn counts_by_hand() {
@@ -243,6 +272,24 @@ mod tests {
             }
         }
         assert!(2 * tight > all && all > 20, "{tight} of {all}");
+    }
+
+    #[test]
+    fn both_widths_have_the_same_excess() {
+        let mut random = Random::new(5);
+        let mut below = |bits: usize| {
+            let some = 1 << random.below(bits);
+            1 + random.below(some)
+        };
+        for _ in 0..20_000 {
+            let scoring =
+                Scoring::dna(1 + below(8) as i32, below(14) as i32, below(14) as i32, below(14) as i32);
+            let Some(counts) = SeedCounts::new(1000, (below(7), 1), 990, &scoring) else { continue };
+            let counts = SeedCounts { spoil: below(36) as i64, ..counts };
+            let (share, apart) = (below(36) as i64, below(20));
+            let any = counts.excess_of_any(share, apart);
+            assert_eq!(counts.excess_of_small(share, apart), any, "{counts:?} {share} {apart}");
+        }
     }
 
     #[test]

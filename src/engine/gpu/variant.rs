@@ -13,7 +13,7 @@ use std::collections::HashSet;
 
 mod database;
 
-pub use database::DatabaseTiles;
+pub use database::{DatabaseTiles, TargetsKind};
 
 /// One compiled kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 use swalign::AlignmentMode;
 use swalign::engine::gpu::variant::{
-    CHAINED_ROWS, DatabaseTiles, KernelResults, RowKind, Scores, TileVariant, Variant,
+    CHAINED_ROWS, DatabaseTiles, KernelResults, RowKind, Scores, TargetsKind, TileVariant, Variant,
 };
 use swalign::patterns::scan::{bitap, shader as scan};
 
@@ -48,7 +48,14 @@ fn samples() -> Vec<Sample> {
              a range of the targets, which the device stores by decreasing length, so that targets of a workgroup have \
              similar lengths. A workgroup computes the strips of a long query one after another, and stores the last row \
              of each strip for the next strip. Shown: strips of 256 rows, match and mismatch.",
-            text(DatabaseTiles::new(Scores::Packed, Some(32)).unwrap().holding(512, false).unwrap().0.into()),
+            text(
+                DatabaseTiles::new(Scores::Packed, Some(32))
+                    .unwrap()
+                    .holding(512, TargetsKind::Many)
+                    .unwrap()
+                    .0
+                    .into(),
+            ),
         ),
         (
             "Fill",

@@ -4,7 +4,7 @@
 use crate::engine::DatabaseQuery;
 use crate::engine::gpu::job::{Dispatch, Job};
 use crate::engine::gpu::tasks::{DatabaseTask, PlacedTarget, Span};
-use crate::engine::gpu::variant::{DatabaseTiles, TileVariant};
+use crate::engine::gpu::variant::{DatabaseTiles, TargetsKind, TileVariant};
 use crate::gpu::run::MAX_GROUPS;
 use crate::terms::batch::{Batch, Sequences, counting_sort_descending};
 use crate::terms::casts::to_u32;
@@ -18,10 +18,8 @@ const MOST_EDGE_BYTES: u64 = 1 << 30;
 /// Approximate number of targets that keep a device busy. If a job holds fewer of the longest, its time is that of a
 /// single target.
 const BUSY: usize = 1 << 13;
-/// With fewer targets, queries of about one length share the tile of the longest, because a dispatch of one query fills no
-/// device. It may have one row more for each [`WIDENED`] rows.
+/// With fewer targets, a dispatch of one query fills no device, so queries share kernels.
 const FEW: usize = 1 << 16;
-const WIDENED: u64 = 8;
 /// Length above which few targets are long: a device would wait for them, so they have lanes of fewer rows.
 const LONG: usize = 1 << 10;
 
@@ -154,7 +152,7 @@ impl<'a> DatabasePlan<'a> {
         let mut places: Vec<usize> = (0..asked.len()).filter(|place| rows(place) > 0).collect();
         places.sort_by_key(|place| Reverse(rows(place)));
         let all = order.targets.len();
-        let long = if all < FEW && tiles.has_long() { order.long } else { 0 };
+        let long = if all < FEW && tiles.has_few() { order.long } else { 0 };
         let ranges = [0..long, long..all].into_iter().filter(|range| !range.is_empty());
         let queue =
             ranges.flat_map(|range| places.iter().map(move |&place| (place, range.clone()))).collect();
@@ -164,7 +162,7 @@ impl<'a> DatabasePlan<'a> {
     /// Minimum and maximum number of bytes of the edges between strips: zero if each query is one tile.
     pub fn edge_bytes(&self) -> [u64; 2] {
         let holding = |(place, _): &(usize, Range<usize>)| {
-            self.tiles.holding(self.rows(*place), false).filter(|&(_, strips)| strips > 1)
+            self.tiles.holding(self.rows(*place), TargetsKind::Many).filter(|&(_, strips)| strips > 1)
         };
         let (count, pairs) = self
             .queue
@@ -188,7 +186,7 @@ impl<'a> DatabasePlan<'a> {
             && (meetings.is_empty() || (planned < cells && results < JOB_RESULTS))
         {
             let rows = self.rows(asked);
-            let (tile, strips) = self.holding(rows, &left, layers.tile)?;
+            let (tile, strips) = self.holding(rows, &left)?;
             let room = cells.saturating_sub(planned) / u64::from(rows);
             let room = if strips > 1 { room.min(self.edges) } else { room };
             let most = JOB_RESULTS - results;
@@ -222,24 +220,14 @@ impl<'a> DatabasePlan<'a> {
         (!meetings.is_empty()).then_some((job, meetings))
     }
 
-    /// The tile for a query of `rows` residues against targets at `places`, and the number of tiles: if the targets are few,
-    /// those of the dispatch before, unless that costs too much.
-    fn holding(
-        &self,
-        rows: u32,
-        places: &Range<usize>,
-        before: Option<TileVariant>,
-    ) -> Option<(TileVariant, u32)> {
-        let few = self.order.targets.len() < FEW;
-        let (tile, strips) = self.tiles.holding(rows, few && places.end <= self.order.long)?;
-        let Some(before) = before.filter(|before| few && before.lanes == tile.lanes) else {
-            return Some((tile, strips));
+    /// The tile for a query of `rows` residues against targets at `places`, and the number of tiles.
+    fn holding(&self, rows: u32, places: &Range<usize>) -> Option<(TileVariant, u32)> {
+        let targets = match self.order.targets.len() < FEW {
+            false => TargetsKind::Many,
+            true if places.end <= self.order.long => TargetsKind::FewLong,
+            true => TargetsKind::Few,
         };
-        let strips_before = rows.div_ceil(before.capacity());
-        let [own, taken] = [tile.capacity() * strips, before.capacity() * strips_before].map(u64::from);
-        let runs = before.has_edges() || strips_before == 1;
-        let is_cheap = WIDENED * taken <= (WIDENED + 1) * own;
-        Some(if runs && is_cheap { (before, strips_before) } else { (tile, strips) })
+        self.tiles.holding(rows, targets)
     }
 
     /// The first targets of `left` that have at most `cols` columns together and number at most `most`, in whole
