@@ -3,9 +3,11 @@
 Links in the pages are relative to the repository, as GitHub shows them. A link to a file that is not part of the site becomes
 plain text. A link to a file that does not exist stays as it is, and `mkdocs build --strict` refuses it.
 """
+import os
 import pathlib
 import posixpath
 import re
+import shutil
 
 from mkdocs.structure.files import File
 
@@ -17,6 +19,7 @@ PAGES = {
     "SECURITY.md": "security.md",
     "data/README.md": "data.md",
     "python/README.md": "python.md",
+    "web/package/README.md": "web.md",
     "workflow/README.md": "workflow.md",
 }
 # The reference of the Python package, which mkdocstrings makes from the stubs (mkdocs.yml).
@@ -70,6 +73,13 @@ def on_files(files, config):
         files.append(File.generated(config, page, abs_src_path=str(ROOT / source)))
     files.append(File.generated(config, STUBS[1], content=reference()))
     return files
+
+
+def on_post_build(config):
+    """Adds the web page of scripts/web.sh, if it was built."""
+    page = ROOT / os.environ.get("CARGO_TARGET_DIR", "target") / "web" / "page"
+    if page.is_dir():
+        shutil.copytree(page, pathlib.Path(config["site_dir"]) / "try", dirs_exist_ok=True)
 
 
 def reference():

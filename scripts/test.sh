@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs the requirements of the tests and runs every check: format, lints, dependencies, documentation, doc tests,
-# all tests, two minutes of fuzzing whole commands, the Python package, and batch jobs on a small Slurm. Prints the seconds
+# all tests, two minutes of fuzzing whole commands, the Python package, the web page, and batch jobs on a small Slurm. Prints the seconds
 # of each step at the end. Steps that leave a core idle run beside others; their output comes when they are waited for.
 #
 # scripts/test.sh --long also runs the checks for a release: rows of benchmarks, 10 seconds of each fuzz target, whether the
@@ -139,6 +139,7 @@ done
 say "cargo fmt --check"
 cargo fmt --check
 cargo fmt --check --manifest-path python/Cargo.toml
+cargo fmt --check --manifest-path web/Cargo.toml --all
 say "pictures, tables and lists of docs/"
 scripts/benchmarks/run plots --check
 scripts/messages.py --check
@@ -258,6 +259,9 @@ fi
 say "the Python package"
 unless_missing "no Python with pip here: its packages are not installed" wait_for "packages of the Python tests"
 unless_missing "no Python with pip here: the Python package is SKIPPED" scripts/python.sh
+
+say "the web page"
+unless_missing "no Rust for wasm32, Node.js, wasm-opt or Chromium here: the web page is SKIPPED" scripts/web.sh
 
 say "fuzzing whole commands"
 wait_for "fuzzing whole commands"

@@ -18,7 +18,7 @@
         let same = base * EACH_LETTER;
 //!for words
         let apart$w = letters$w ^ same;
-        let unclear$w = (letters$w >> 2u) & ~(letters$w >> 1u) | unclear_row;
+        let unclear$w = ((letters$w >> 2u) & ~(letters$w >> 1u)) | unclear_row;
         let differs$w = apart$w | (apart$w >> 1u) | (apart$w >> 2u);
 //!end
 //!for direction_words

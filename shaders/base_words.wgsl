@@ -99,7 +99,7 @@ fn main(
     let hash$place = ((($low) & WORD) | ((($high) & WORD) << LETTERS)) * FIRST;
 //!end
 //!for place
-    let bits$place = bits[hash$place >> work.bits_shift >> 5u];
+    let bits$place = bits[(hash$place >> work.bits_shift) >> 5u];
 //!end
     // One bit for each position whose word may be a pattern word.
     var passed = 0u;

@@ -41,12 +41,12 @@ const NONE = -(1 << 28u);
 fn target_word(at: u32) -> u32 {
     let shift = at % 8u * 4u;
     // Shifting by the word size is undefined, hence two steps.
-    return targets[at / 8u] >> shift | (targets[at / 8u + 1u] << 4u) << (28u - shift);
+    return (targets[at / 8u] >> shift) | ((targets[at / 8u + 1u] << 4u) << (28u - shift));
 }
 
 fn query_word(bases: u32, at: u32) -> u32 {
     let shift = at % 8u * 4u;
-    return queries[bases + at / 8u] >> shift | (queries[bases + at / 8u + 1u] << 4u) << (28u - shift);
+    return (queries[bases + at / 8u] >> shift) | ((queries[bases + at / 8u + 1u] << 4u) << (28u - shift));
 }
 
 fn is_equal(query: u32, start: u32, len: u32, place: u32) -> bool {
@@ -64,9 +64,9 @@ fn is_equal(query: u32, start: u32, len: u32, place: u32) -> bool {
 // The lowest bit of each of eight bases, as the lowest bits of a word.
 fn gathered(word: u32) -> u32 {
     let each = word & 0x11111111u;
-    let pairs = (each | each >> 3u) & 0x03030303u;
-    let fours = (pairs | pairs >> 6u) & 0x000f000fu;
-    return (fours | fours >> 12u) & 0xffu;
+    let pairs = (each | (each >> 3u)) & 0x03030303u;
+    let fours = (pairs | (pairs >> 6u)) & 0x000f000fu;
+    return (fours | (fours >> 12u)) & 0xffu;
 }
 
 fn append(query: u32, diagonal: u32, most: i32) {
@@ -99,8 +99,8 @@ fn load(before: u32) -> bool {
 // Moves the planes to the next diagonal.
 fn shift() {
 //!for shifted
-    low$t = low$t >> 1u | low$next << 31u;
-    high$t = high$t >> 1u | high$next << 31u;
+    low$t = (low$t >> 1u) | (low$next << 31u);
+    high$t = (high$t >> 1u) | (high$next << 31u);
 //!end
     low$last = low$last >> 1u;
     high$last = high$last >> 1u;
@@ -133,9 +133,9 @@ fn is_possible(query: u32, diagonal: u32) -> bool {
 //!for down
         {
             let equal = ~((query_low$w ^ low$w) | (query_high$w ^ high$w)) & inside$w;
-            let two = equal & (equal >> 1u | equal_next << 31u);
-            let four = two & (two >> 2u | two_next << 30u);
-            begun$w |= four & (two >> 4u | two_next << 28u);
+            let two = equal & ((equal >> 1u) | (equal_next << 31u));
+            let four = two & ((two >> 2u) | (two_next << 30u));
+            begun$w |= four & ((two >> 4u) | (two_next << 28u));
             equal_next = equal;
             two_next = two;
         }
@@ -150,9 +150,10 @@ fn is_possible(query: u32, diagonal: u32) -> bool {
     var begun_before = 0u;
 //!for w
     {
-        let two = begun$w | begun$w << 1u;
-        let covered = two | two << 2u | two << 4u;
-        let carried = begun_before >> 31u | begun_before >> 30u | begun_before >> 29u | begun_before >> 28u | begun_before >> 27u;
+        let two = begun$w | (begun$w << 1u);
+        let covered = two | (two << 2u) | (two << 4u);
+        let carried = (begun_before >> 31u) | (begun_before >> 30u) | (begun_before >> 29u) | (begun_before >> 28u)
+            | (begun_before >> 27u);
         let skipped = min(max(next, $firstu) - $firstu, 32u);
         var rest = ~(covered | carried) & inside$w & select(0xffffffffu << skipped, 0u, skipped == 32u);
         while (rest != 0u) {
@@ -192,8 +193,8 @@ fn score(query: u32, diagonal: u32) {
     var best = 0;
     for (var row = 0u; row < len; row++) {
         let bit = row % 32u;
-        let query_low = 0u - (queries[query + HEADER + row / 32u] >> bit & 1u);
-        let query_high = 0u - (queries[query + HEADER + WORDS + row / 32u] >> bit & 1u);
+        let query_low = 0u - ((queries[query + HEADER + row / 32u] >> bit) & 1u);
+        let query_high = 0u - ((queries[query + HEADER + WORDS + row / 32u] >> bit) & 1u);
         let bonus = select(0, work.end_bonus, row == 0u || row + 1u == len);
         let equal_score = work.match_score + bonus;
         let unequal_score = work.mismatch_score + bonus;

@@ -56,7 +56,7 @@ fn take(pattern: u32, word: u32, column: u32, ends: u32, number: array<u32, BITS
             return false;
         }
         edits &= (1u << BITS) - 1u;
-        found.ends[place] = vec2<u32>(end, (pattern - work.pattern) << EDIT_BITS | edits);
+        found.ends[place] = vec2<u32>(end, ((pattern - work.pattern) << EDIT_BITS) | edits);
     }
     return true;
 }

@@ -17,8 +17,12 @@
 // Marks a cell whose directions the tile does not have.
 const NONE = CELL_MASK + 1u;
 
-// Directions of the cells on the diagonal from the current cell of the path.
-var<workgroup> ahead: array<u32, THREADS>;
+// Directions of the cells on the diagonal from the current cell of the path: of this step, and of the previous one, which other
+// threads may still read.
+var<workgroup> ahead: array<u32, 2u * THREADS>;
+
+// Whether the path goes on. All threads know it, but WGSL demands one value for a loop with barriers.
+var<workgroup> goes_on: u32;
 
 // Returns whether the tile contains a cell of the window.
 fn holds(tile: KeptTile, row: i32, col: i32) -> bool {
@@ -72,21 +76,23 @@ fn main(
 //!insert path_begin
     layer = task.layer & SOURCE_MASK;
     piece = task.layer & PIECE_MASK;
-    while (row >= 0 && col >= 0 && layer != STOP) {
-        for (var seen = 0u; seen < task.tiles && !holds(tile, row, col); seen++) {
+    var first = 0u;
+    loop {
+        for (var seen = 0u; row >= 0 && col >= 0 && seen < task.tiles && !holds(tile, row, col); seen++) {
             number = select(number, task.tiles, number == 0u) - 1u;
             tile = tiles[task.first_tile + number];
         }
         let mine = directions_of(tile, row - i32(thread), col - i32(thread));
-        workgroupBarrier();
-        ahead[thread] = mine;
-        workgroupBarrier();
-        // This happens only after the last tile, because no path leaves its band.
-        if (ahead[0] == NONE) {
+        ahead[first + thread] = mine;
+        if (thread == 0u) {
+            // A path finds no directions only after the last tile, because none leaves its band.
+            goes_on = u32(row >= 0 && col >= 0 && layer != STOP && mine != NONE);
+        }
+        if (workgroupUniformLoad(&goes_on) == 0u) {
             break;
         }
         for (var place = 0u; place < THREADS; place++) {
-            let bits = ahead[place];
+            let bits = ahead[first + place];
             if (bits == NONE) {
                 break;
             }
@@ -98,6 +104,7 @@ fn main(
                 break;
             }
         }
+        first = THREADS - first;
     }
     // If the path continues elsewhere, its last position is stored instead.
     if (task.stand == NOWHERE) {

@@ -66,11 +66,13 @@ use crate::terms::error::{EngineError, Error, Result};
 use crate::terms::insert::InsertSize;
 use crate::terms::options::{Mode, Options};
 use crate::terms::scoring::Scoring;
+use crate::terms::system::{HAS_THREADS, Instant};
 use about::FilesAbout;
-use align::Turns;
+use align::{AlignedBatch, Turns};
 use audit::{Audit, AuditInputs};
 use device::{Crew, EngineFactory};
 use inputs::OpenInputs;
+use intake::Intake;
 use lanes::{OpenLane, SequencingLanes};
 use mates::{MateSample, SingleHits};
 use profiles::ProfileSearch;
@@ -86,7 +88,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use threads::{set_threads, start};
 
 pub use receipts::{is_done, is_search_done};
@@ -340,12 +342,12 @@ impl Run<'_> {
         Ok(sample)
     }
 
-    /// Runs reader, workers and writer until the lane is at its end or one of them fails.
+    /// Aligns a lane until it is at its end or a stage fails.
     fn align_lane(
         &self,
         (lane, sample): (OpenLane, MateSample),
-        (crew, engines): (&Crew, EngineFactory),
-        (sink, output): (&mut RecordSink, &mut Output),
+        machine: (&Crew, EngineFactory),
+        out: (&mut RecordSink, &mut Output),
         summary: &mut Summary,
     ) -> Result<()> {
         let sizes =
@@ -357,6 +359,29 @@ impl Run<'_> {
             bytes: Some(Arc::clone(&self.done)),
             size: sizes.sum(),
         });
+        let extent = lane.queries.extent();
+        let before = (summary.queries, lane.bytes_before);
+        let intake = self.intake((lane.queries, sample, before))?;
+        match HAS_THREADS {
+            true => self.stages_beside(intake, &extent, machine, out, summary),
+            false => self.guard(|| self.stages_in_turn(intake, &extent, machine, out, summary)),
+        }
+        // A fault of the references' file may have caused the other error.
+        match self.targets.fault().or_else(|| self.failure.take()) {
+            Some(error) => Err(error),
+            None => Ok(()),
+        }
+    }
+
+    /// Runs reader, workers and writer in threads. The first error is noted, and stops all of them.
+    fn stages_beside(
+        &self,
+        intake: Intake,
+        extent: &Extent,
+        (crew, engines): (&Crew, EngineFactory),
+        out: (&mut RecordSink, &mut Output),
+        summary: &mut Summary,
+    ) {
         let (to_workers, from_reader) = crossbeam_channel::bounded(1);
         let (to_writer, from_workers) = sync_channel(1);
         let batches = crew.batches();
@@ -366,16 +391,12 @@ impl Run<'_> {
             let _ = leave.send(());
         }
         self.turns.restart();
-        let extent = lane.queries.extent();
-        let before = (summary.queries, lane.bytes_before);
         // Each stage owns its ends of the channels, so that one that stops wakes its neighbours.
         thread::scope(|scope| {
-            let read =
-                move || self.guard(|| self.read((lane.queries, sample, before), crew, enter, to_workers));
+            let read = move || self.guard(|| self.read(intake, crew, enter, to_workers));
             self.guard(|| start(scope, read).map(drop));
             for worker in 0..crew.workers {
                 let (from_reader, to_writer) = (from_reader.clone(), to_writer.clone());
-                let extent: &Extent = &extent;
                 let work = move || {
                     let mut engine = engines(worker);
                     let align = |batch| {
@@ -387,13 +408,33 @@ impl Run<'_> {
                 self.guard(|| start(scope, work).map(drop));
             }
             drop((from_reader, to_writer));
-            self.guard(|| self.write(from_workers, leave, (sink, output), summary));
+            self.guard(|| self.write(from_workers, leave, out, summary));
         });
-        // A fault of the references' file may have caused the other error.
-        match self.targets.fault().or_else(|| self.failure.take()) {
-            Some(error) => Err(error),
-            None => Ok(()),
+    }
+
+    /// Reads, aligns and writes one batch after another.
+    fn stages_in_turn(
+        &self,
+        mut intake: Intake,
+        extent: &Extent,
+        (crew, engines): (&Crew, EngineFactory),
+        (sink, output): (&mut RecordSink, &mut Output),
+        summary: &mut Summary,
+    ) -> Result<()> {
+        let mut engine = engines(0);
+        for number in 0.. {
+            let mut left = self.next_batch(&mut intake, number, crew)?;
+            if left.is_none() {
+                break;
+            }
+            while let Some(batch) = left {
+                let aligned = self.align(&mut engine, batch, crew.portion);
+                let AlignedBatch { written, rest } = aligned.map_err(|error| extent.shift(error))?;
+                self.put(written, (sink, output), summary)?;
+                left = rest;
+            }
         }
+        self.end_intake(intake)
     }
 
     /// Runs a stage; its error stops the others.

@@ -16,3 +16,4 @@ pub mod options;
 #[cfg(test)]
 pub mod random;
 pub mod scoring;
+pub mod system;

@@ -31,6 +31,7 @@ use crate::terms::bounds::longest_span;
 use crate::terms::casts::to_u32;
 use crate::terms::error::EngineError;
 use crate::terms::scoring::Substitution;
+use crate::terms::system::Instant;
 pub use anchored::{SearchSpace, SupportingTargets, Tiers};
 use database::score_short_targets;
 pub use effort::{Effort, QueryRemarks, TooShort};
@@ -43,7 +44,6 @@ use search::{Ended, Need, RecordSearch, RegionSource, query_len, query_shape};
 use smallvec::SmallVec;
 use std::fmt;
 use std::sync::Arc;
-use std::time::Instant;
 pub use tie_break::TieBreak;
 
 /// Number of pairs per portion if all pairs are scored. Larger portions hardly speed up a device.

@@ -5,10 +5,10 @@ use super::usage;
 use crate::terms::options::{
     MatesChoice, ReadGroup, SequencingLane, SheetFault, parse_sample_sheet, try_open,
 };
+use crate::terms::system::read;
 use clap::Args;
 use clap::error::ErrorKind;
 use std::collections::HashSet;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What separates the files of a list.
@@ -161,7 +161,7 @@ fn read_sheet(path: &Path) -> Result<Vec<SequencingLane>, clap::Error> {
         let text = format!("{}, line {line}{column}: {problem}; {remedy}", path.display());
         usage(ErrorKind::ValueValidation, text)
     };
-    let bytes = fs::read(path).map_err(|error| {
+    let bytes = read(path).map_err(|error| {
         let text = format!("--sample-sheet: {}: {error}; check the path", path.display());
         usage(ErrorKind::Io, text)
     })?;

@@ -1,6 +1,7 @@
 //! Standard output, which may be closed or full.
 
 use crate::terms::error::{Error, Result};
+use crate::terms::system::stdout;
 use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 
@@ -19,7 +20,7 @@ pub fn check(output: Option<&Path>) -> Result<()> {
 /// Writes all of a text. Rust ignores SIGPIPE, so a reader that has left is a write error, [`Error::Closed`].
 pub fn print(text: &str) -> Result<()> {
     check(None)?;
-    let mut stdout = io::stdout().lock();
+    let mut stdout = stdout();
     stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).map_err(explain)
 }
 

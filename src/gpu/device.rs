@@ -2,23 +2,18 @@
 
 use super::profile::AdapterProfile;
 use crate::terms::error::EngineError;
+use crate::terms::system::{Instant, can_sleep, sleep};
 use rayon::prelude::*;
 use std::sync::{Arc, Mutex};
-#[cfg(not(target_arch = "wasm32"))]
-use {
-    std::thread,
-    std::time::{Duration, Instant},
-};
+use std::time::Duration;
 
 /// Time without an answer after which a device counts as lost.
-#[cfg(not(target_arch = "wasm32"))]
 const PATIENCE: Duration = Duration::from_secs(120);
 /// How long a thread sleeps before it polls a device again: a sixteenth of its wait so far, but between these two
 /// limits.
-#[cfg(not(target_arch = "wasm32"))]
 const SHORTEST_NAP: Duration = Duration::from_micros(10);
-#[cfg(not(target_arch = "wasm32"))]
-const LONGEST_NAP: Duration = Duration::from_micros(100);
+// The timers of browsers are accurate to a few milliseconds.
+const LONGEST_NAP: Duration = Duration::from_micros(if cfg!(target_arch = "wasm32") { 4000 } else { 100 });
 
 /// An adapter, as listed by `swalign devices`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,7 +55,10 @@ pub struct GpuDevice {
 
 fn instance() -> wgpu::Instance {
     let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle_from_env();
-    descriptor.backends &= wgpu::Backends::VULKAN | wgpu::Backends::METAL | wgpu::Backends::DX12;
+    descriptor.backends &= wgpu::Backends::VULKAN
+        | wgpu::Backends::METAL
+        | wgpu::Backends::DX12
+        | wgpu::Backends::BROWSER_WEBGPU;
     wgpu::Instance::new(descriptor)
 }
 
@@ -70,15 +68,34 @@ fn answer<T>(asked: impl Future<Output = T>) -> Result<T, EngineError> {
     Ok(pollster::block_on(asked))
 }
 
-/// On a web page, nothing is answered while the thread waits, so this never waits.
+/// Waits for the browser's answer, which arrives only while this code is suspended.
 #[cfg(target_arch = "wasm32")]
-fn answer<T>(_: impl Future<Output = T>) -> Result<T, EngineError> {
-    Err(EngineError::NoDevice("a web page cannot wait for its GPU; use the CPU".to_string()))
+fn answer<T>(asked: impl Future<Output = T>) -> Result<T, EngineError> {
+    use std::task::{Context, Poll, Waker};
+    let (mut asked, mut context) = (std::pin::pin!(asked), Context::from_waker(Waker::noop()));
+    let begun = Instant::now();
+    loop {
+        match asked.as_mut().poll(&mut context) {
+            Poll::Ready(answer) => return Ok(answer),
+            Poll::Pending if begun.elapsed() > PATIENCE => {
+                return Err(EngineError::Lost("the browser's GPU has not answered".to_string()));
+            }
+            Poll::Pending => sleep(nap(begun.elapsed())),
+        }
+    }
+}
+
+/// How long to sleep before a device is polled again after this time.
+fn nap(waited: Duration) -> Duration {
+    (waited / 16).clamp(SHORTEST_NAP, LONGEST_NAP)
 }
 
 /// All adapters, each card once, by index.
 fn adapters() -> Vec<wgpu::Adapter> {
     let mut adapters: Vec<wgpu::Adapter> = Vec::new();
+    if !can_sleep() {
+        return adapters;
+    }
     // If a card appears under several backends, the first is kept: Vulkan and Metal come first.
     for adapter in answer(instance().enumerate_adapters(wgpu::Backends::all())).unwrap_or_default() {
         let info = adapter.get_info();
@@ -319,7 +336,11 @@ impl GpuDevice {
         let info = adapter.get_info();
         let has = adapter.limits();
         let limits = profile.map_or_else(|| has.clone(), |profile| profile.cut(has.clone()));
-        let features = adapter.features() & (wgpu::Features::TIMESTAMP_QUERY | wgpu::Features::SUBGROUP);
+        let mut features = adapter.features() & (wgpu::Features::TIMESTAMP_QUERY | wgpu::Features::SUBGROUP);
+        if info.backend == wgpu::Backend::BrowserWebGpu {
+            // Browsers accept these operations only in shaders that enable them, which naga does not read.
+            features.remove(wgpu::Features::SUBGROUP);
+        }
         let features = features & profile.map_or(wgpu::Features::all(), AdapterProfile::features);
         let descriptor = wgpu::DeviceDescriptor {
             label: Some("swalign"),
@@ -372,7 +393,6 @@ impl GpuDevice {
     ///
     /// It polls in a loop: threads that waited inside a driver for different submissions to one queue were sometimes
     /// delayed by ten milliseconds (docs/ideas.md).
-    #[cfg(not(target_arch = "wasm32"))]
     pub fn wait<T>(&self, arrived: impl Fn() -> Option<T>) -> Result<T, EngineError> {
         let begun = Instant::now();
         loop {
@@ -385,17 +405,7 @@ impl GpuDevice {
                 let text = format!("{} has not answered for {} s", self.name, PATIENCE.as_secs());
                 return Err(EngineError::Lost(text));
             }
-            thread::sleep((waited / 16).clamp(SHORTEST_NAP, LONGEST_NAP));
-        }
-    }
-
-    /// On a web page, callbacks run only while no other code runs, so waiting is impossible.
-    #[cfg(target_arch = "wasm32")]
-    pub fn wait<T>(&self, arrived: impl Fn() -> Option<T>) -> Result<T, EngineError> {
-        self.poll()?;
-        match arrived() {
-            Some(arrived) => Ok(arrived),
-            None => answer(std::future::pending()),
+            sleep(nap(waited));
         }
     }
 

@@ -67,6 +67,7 @@ pub use texts::{
 use crate::terms::alphabet::Alphabet;
 use crate::terms::error::{Error, Result};
 use crate::terms::options::ReadRules;
+use crate::terms::system::{File, metadata};
 use blocks::{RecordBlock, RecordBlocks, Sizes};
 use faults::{EMPTY, Origin, alignments, encoded, unopened, unread, whole};
 use gunzip::{Gunzip, GzipTail};
@@ -78,7 +79,6 @@ use share::ShareBytes;
 use source::{FileText, PAF, Packing};
 use std::cell::RefCell;
 use std::collections::VecDeque;
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -223,7 +223,7 @@ impl Reader {
             });
         }
         let file = File::open(path).map_err(|source| unopened(path, source))?;
-        let kind = file.metadata().map(|metadata| metadata.file_type());
+        let kind = file.metadata();
         if kind.as_ref().is_ok_and(|kind| kind.is_dir()) {
             let remedy = "give a FASTA or FASTQ file";
             return Err(Error::input(whole(path), "this is a directory", remedy));
@@ -599,7 +599,7 @@ pub fn first_length(path: &Path) -> Option<u64> {
 
 /// Size in bytes of a file that can be read in parts, as the option `flag` requires.
 fn size(path: &Path, flag: &str) -> Result<u64> {
-    let metadata = std::fs::metadata(path).map_err(|source| unopened(path, source));
+    let metadata = metadata(path).map_err(|source| unopened(path, source));
     match (path == Path::new("-"), metadata) {
         (false, Ok(metadata)) if metadata.is_file() => Ok(metadata.len()),
         (false, Err(error)) => Err(error),

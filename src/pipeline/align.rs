@@ -21,13 +21,14 @@ use crate::terms::batch::Sequences;
 use crate::terms::casts::{to_u32, whole_u64};
 use crate::terms::error::{EngineError, Error, Result};
 use crate::terms::options::{Mask, Mode};
+use crate::terms::system::Instant;
 use crossbeam_channel::Receiver;
 use rayon::prelude::*;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::SyncSender;
 use std::sync::{Condvar, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Target time of a batch, in seconds.
 const BATCH_SECONDS: f64 = 0.3;

@@ -15,12 +15,13 @@ use crate::output::writer::output::CompanionFiles;
 use crate::terms::alphabet::Alphabet;
 use crate::terms::error::{Error, Result};
 use crate::terms::options::{DedupOptions, ReadFormat, ReadRules};
+use crate::terms::system::Instant;
 use rayon::prelude::*;
 use sets::{Hashing, KeyedBatch, Sets};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Result of a run of `swalign dedup`.
 #[derive(Clone, Copy, Debug, Default)]

@@ -1,7 +1,7 @@
 //! The devices that a run computes on, and the workers that keep them busy.
 
 use super::estimate;
-use super::threads::start;
+use super::threads::{Started, start};
 use crate::align::candidates::by_index::DiagonalScan;
 use crate::align::candidates::levels::FilterCosts;
 use crate::align::hits::PORTION;
@@ -19,12 +19,13 @@ use crate::terms::batch::{STRETCH, Sequences};
 use crate::terms::error::{EngineError, Result};
 use crate::terms::options::{DeviceChoice, DevicesChoice, FilterChoice, Mode, Options};
 use crate::terms::scoring::Scoring;
+use crate::terms::system::HAS_THREADS;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::panic::{self, AssertUnwindSafe};
 use std::slice;
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
-use std::thread::{self, ScopedJoinHandle};
+use std::thread;
 
 /// Threads for each worker if only the CPU computes, and the minimum number of workers: while some workers begin or end their
 /// batches, others use the threads. With a sampled index, a few reads take most of the time, so each thread has a worker.
@@ -109,7 +110,8 @@ impl Crew {
             let text = format!("{workers} times {threads} threads for the GPU cannot be started: {error}");
             EngineError::Threads(format!("{text}; reduce --threads"))
         };
-        let pools = (0..workers).map(pool).collect::<Result<_, _>>().map_err(failed)?;
+        let own = if HAS_THREADS { workers } else { 0 };
+        let pools = (0..own).map(pool).collect::<Result<_, _>>().map_err(failed)?;
         let portion = PORTION.min(SCORED_PAIRS / workers);
         Ok(Crew { workers, queries, is_of_gpus: true, waiting: WAITING, portion, pools })
     }
@@ -246,7 +248,7 @@ impl Hardware {
 }
 
 /// A thread that opens the devices. Its result includes a remark if they are not the first choice.
-type Opening<'scope> = ScopedJoinHandle<'scope, Result<(Hardware, String), EngineError>>;
+type Opening<'scope> = Started<'scope, Result<(Hardware, String), EngineError>>;
 
 /// Opens the devices in a separate thread. A second thread then prepares them for queries of the `length` that it
 /// receives.
@@ -260,7 +262,9 @@ pub fn open_beside<'scope>(
         let opened = device.clone();
         // An error here occurs again, and is reported, when the kernel is needed.
         let prepare = move || length.recv().iter().for_each(|&rows| opened.prepare(options, rows));
-        let _ = start(scope, || panic::catch_unwind(AssertUnwindSafe(prepare)));
+        if HAS_THREADS {
+            let _ = start(scope, || panic::catch_unwind(AssertUnwindSafe(prepare)));
+        }
         Ok((device, remark))
     })
 }

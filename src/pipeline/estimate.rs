@@ -4,7 +4,7 @@ use crate::input::database;
 use crate::input::reader::{self, Reader};
 use crate::terms::alphabet::Alphabet;
 use crate::terms::options::{Mode, Options, Share};
-use std::fs;
+use crate::terms::system::{Metadata, metadata};
 use std::path::Path;
 
 /// Assumed ratios: uncompressed to compressed bytes, and bytes of FASTQ per base.
@@ -46,7 +46,7 @@ pub fn bytes(path: &Path, parts: Option<Share>) -> Option<u64> {
     if is_a_stream(path) {
         return None;
     }
-    let file = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
+    let file = metadata(path).ok().filter(Metadata::is_file)?;
     Some(file.len() / parts.map_or(1, |part| u64::from(part.of.max(1))))
 }
 
@@ -71,6 +71,7 @@ fn is_a_stream(path: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     #[test]
     fn streams_by_their_names() {

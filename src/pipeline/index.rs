@@ -15,7 +15,8 @@ use crate::terms::alphabet::Alphabet;
 use crate::terms::batch::Sequences;
 use crate::terms::error::{Error, Result};
 use crate::terms::options::{IndexOptions, ReadRules};
-use std::fs::{self, File, Metadata};
+use crate::terms::system::File;
+use std::fs::{self, Metadata};
 use std::path::Path;
 
 /// Residues of proteins that stay in memory. More are written to a temporary file.

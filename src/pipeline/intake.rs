@@ -11,18 +11,18 @@ use crate::terms::casts::{to_u64, to_usize};
 use crate::terms::error::{Error, Place, Result};
 use crate::terms::options::Mode;
 use crate::terms::scoring::Scoring;
+use crate::terms::system::Instant;
 use crossbeam_channel::Sender;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::Receiver;
-use std::time::Instant;
 
 /// Maximum number of warnings about single queries that are shown. The rest are counted.
 const SHOWN_WARNINGS: u64 = 5;
 
 /// The queries, and their count so far.
-struct Intake {
+pub(super) struct Intake {
     queries: QuerySource,
     /// Known hits of the next queries, if these are mates from the sample for the insert size.
     sample: MateSample,
@@ -44,15 +44,32 @@ struct Count {
 }
 
 impl Run<'_> {
-    /// Reads all queries of a lane. `before` counts the queries and bytes before it. `enter` admits a batch when there
-    /// is room for it.
+    /// Reads all queries of a lane. `enter` admits a batch when there is room for it.
     pub(super) fn read(
         &self,
-        (queries, sample, before): (QuerySource, MateSample, (u64, u64)),
+        mut intake: Intake,
         crew: &Crew,
         enter: Receiver<()>,
         to_workers: Sender<QueryBatch>,
     ) -> Result<()> {
+        for number in 0.. {
+            // If no token comes, the writer has stopped.
+            if enter.recv().is_err() || self.failure.stopped() {
+                return Ok(());
+            }
+            let Some(batch) = self.next_batch(&mut intake, number, crew)? else { break };
+            if to_workers.send(batch).is_err() {
+                return Ok(());
+            }
+        }
+        self.end_intake(intake)
+    }
+
+    /// The queries of a lane before any is taken. `before` counts the queries and bytes before them.
+    pub(super) fn intake(
+        &self,
+        (queries, sample, before): (QuerySource, MateSample, (u64, u64)),
+    ) -> Result<Intake> {
         let files = [queries.path(), queries.mate_path()].map(Path::to_path_buf);
         let extent = queries.extent();
         let taken = match self.options.mode {
@@ -62,22 +79,24 @@ impl Run<'_> {
             Mode::Triangle => self.targets_before(extent.count()?.records),
         };
         let count = Count { files, extent, taken, empty: 0 };
-        let mut intake = Intake { queries, sample, before, count, last: None };
-        for number in 0.. {
-            // If no token comes, the writer has stopped.
-            if enter.recv().is_err() || self.failure.stopped() {
-                return Ok(());
-            }
-            let begun = Instant::now();
-            let batch = self.gather(&mut intake, number, crew)?;
-            self.reading.fetch_add(to_u64(begun.elapsed().as_nanos()), Ordering::Relaxed);
-            if batch.records.is_empty() {
-                break;
-            }
-            if to_workers.send(batch).is_err() {
-                return Ok(());
-            }
-        }
+        Ok(Intake { queries, sample, before, count, last: None })
+    }
+
+    /// The next batch of a lane, or `None` at its end.
+    pub(super) fn next_batch(
+        &self,
+        intake: &mut Intake,
+        number: usize,
+        crew: &Crew,
+    ) -> Result<Option<QueryBatch>> {
+        let begun = Instant::now();
+        let batch = self.gather(intake, number, crew)?;
+        self.reading.fetch_add(to_u64(begun.elapsed().as_nanos()), Ordering::Relaxed);
+        Ok((!batch.records.is_empty()).then_some(batch))
+    }
+
+    /// Checks the number of a lane's queries, and gives the warnings about them.
+    pub(super) fn end_intake(&self, intake: Intake) -> Result<()> {
         let Count { files, taken, empty, .. } = intake.count;
         if empty > SHOWN_WARNINGS {
             self.reporter.note(&format!("warning: {} empty and will be unmapped", queries_are(empty)));

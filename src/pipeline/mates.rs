@@ -25,12 +25,12 @@ use crate::terms::casts::to_usize;
 use crate::terms::error::{EngineError, Error, Result};
 use crate::terms::insert::{InsertSize, Orientation};
 use crate::terms::options::{Mode, SequencingLane};
+use crate::terms::system::Instant;
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::Instant;
 
 /// Maximum number of pairs from which the insert size is estimated, and of their bases on both strands.
 const PAIRS: usize = if cfg!(test) { 200 } else { 20_000 };

@@ -21,11 +21,11 @@ use crate::terms::casts::to_u32;
 use crate::terms::error::{EngineError, Error, Place, Result};
 use crate::terms::options::{IdentityDefinition, MatrixOptions, MatrixValues};
 use crate::terms::scoring::Scoring;
+use crate::terms::system::Instant;
 use rayon::prelude::*;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Instant;
 
 /// Maximum number of values of a matrix, 4 bytes each. Only the triangle is stored, and rows need values of the rows
 /// above.

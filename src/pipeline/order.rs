@@ -9,7 +9,7 @@ use crate::input::reader::{Reader, References};
 use crate::terms::alphabet::Alphabet;
 use crate::terms::error::{Error, Place, Result};
 use crate::terms::options::{IndexOptions, Mode, Options};
-use std::fs;
+use crate::terms::system::metadata;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -39,7 +39,7 @@ fn check_path(path: &Path, other: &Path) -> Result<()> {
     let Some((letters, alphabet)) = path.to_str().and_then(|text| Some((text, alphabet(text)?))) else {
         return Ok(());
     };
-    if path == Path::new("-") || !fs::metadata(path).is_err_and(missing) {
+    if path == Path::new("-") || !metadata(path).is_err_and(missing) {
         return Ok(());
     }
     let shown = match letters.get(..SHOWN_LETTERS) {

@@ -28,13 +28,14 @@ use crate::patterns::search::driver::Driver;
 use crate::patterns::search::pattern::SearchPattern;
 use crate::terms::error::{Error, Result};
 use crate::terms::options::{SearchFormat, SearchOptions};
+use crate::terms::system::{HAS_THREADS, Instant};
 use counts::PatternCounts;
 use outputs::SearchOutputs;
 use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use texts::SearchedRange;
 
 /// Summary of a search.
@@ -98,25 +99,22 @@ pub fn search(options: &SearchOptions, reporter: &dyn Reporter) -> Result<Search
     let about = options.summary.as_deref().map(Output::create_side).transpose()?;
     let most = search.driver.wanted.rule.max_edits.min(counts::MOST_EDITS);
     let mut counts = about.is_some().then(|| PatternCounts::new(search.patterns.len(), most));
-    let (to_writer, from_reader) = sync_channel(1);
     reporter.stage(search.stage());
     let amplicons = options.amplicons.as_ref().map(|_| 0);
     let patterns = search.patterns.len() as u64;
     let mut summary = SearchSummary { patterns, amplicons, ..SearchSummary::default() };
     let opened = search.choose()?;
     let search = &search;
-    thread::scope(|scope| {
-        start(scope, || {
-            let batches = to_writer;
-            if let Err(error) = search.read(&batches) {
-                // A writer that has stopped has an error of its own.
-                let _ = batches.send(Err(error));
-            }
-        })?;
-        // A GPU is opened while the first text is read.
-        let scan = opened.map_or_else(|| search.open(), Ok)?;
-        search.write(scan.as_ref(), from_reader, (&mut outputs, &mut counts), &mut summary)
-    })?;
+    let written = (&mut outputs, &mut counts);
+    match HAS_THREADS {
+        true => search.stages_beside(opened, written, &mut summary)?,
+        false => {
+            let scan = opened.map_or_else(|| search.open(), Ok)?;
+            let give =
+                |take: &mut dyn FnMut(_) -> Result<()>| search.read(|batch| take(batch).map(|()| true));
+            search.write(scan.as_ref(), give, written, &mut summary)?;
+        }
+    }
     summary.stretch = search.stretch();
     let (output, about_texts) = outputs.end()?;
     let mut beside = CompanionFiles { about: about_texts, ..CompanionFiles::default() };
@@ -165,6 +163,31 @@ impl<'a> SearchRun<'a> {
             first_pass: Vec::new(),
             stretches: Mutex::default(),
             searched: Arc::default(),
+        })
+    }
+
+    /// Runs the reader beside the writer.
+    fn stages_beside(
+        &self,
+        opened: Option<Box<dyn EndScan>>,
+        written: (&mut SearchOutputs, &mut Option<PatternCounts>),
+        summary: &mut SearchSummary,
+    ) -> Result<()> {
+        let (to_writer, from_reader) = sync_channel(1);
+        thread::scope(|scope| {
+            start(scope, || {
+                let batches = to_writer;
+                if let Err(error) = self.read(|batch| Ok(batches.send(Ok(batch)).is_ok())) {
+                    // A writer that has stopped has an error of its own.
+                    let _ = batches.send(Err(error));
+                }
+            })?;
+            // A GPU is opened while the first text is read.
+            let scan = opened.map_or_else(|| self.open(), Ok)?;
+            let give = |take: &mut dyn FnMut(_) -> Result<()>| {
+                from_reader.into_iter().try_for_each(|batch: Result<_>| take(batch?))
+            };
+            self.write(scan.as_ref(), give, written, summary)
         })
     }
 

@@ -2,6 +2,7 @@
 
 use super::{Reporter, counted};
 use crate::terms::error::{EngineError, Result};
+use crate::terms::system::HAS_THREADS;
 use std::error::Error as _;
 use std::thread::{self, Builder, Scope, ScopedJoinHandle};
 
@@ -21,6 +22,9 @@ pub fn set_threads(asked: usize, reporter: &dyn Reporter) -> Result<usize> {
         let of = counted(cores as u64, ["core", "cores"]);
         reporter.note(&format!("warning: {asked} threads are too many for {of}; continuing with {threads}"));
     }
+    if !HAS_THREADS {
+        return Ok(1);
+    }
     match rayon::ThreadPoolBuilder::new().num_threads(threads).build_global() {
         Err(error) if error.source().is_some() => {
             let threads = counted(threads as u64, ["thread", "threads"]);
@@ -31,15 +35,43 @@ pub fn set_threads(asked: usize, reporter: &dyn Reporter) -> Result<usize> {
     }
 }
 
-/// Starts a stage in a separate thread. Returns an error if the system cannot create a thread.
+/// A stage that was started.
+pub enum Started<'scope, T> {
+    Beside(ScopedJoinHandle<'scope, T>),
+    /// Without threads, a stage is complete when it was started.
+    Done(T),
+}
+
+impl<T> Started<'_, T> {
+    pub fn is_finished(&self) -> bool {
+        match self {
+            Started::Beside(thread) => thread.is_finished(),
+            Started::Done(_) => true,
+        }
+    }
+
+    /// Waits for the result of the stage. The error is that of a panic.
+    pub fn join(self) -> thread::Result<T> {
+        match self {
+            Started::Beside(thread) => thread.join(),
+            Started::Done(result) => Ok(result),
+        }
+    }
+}
+
+/// Starts a stage in a separate thread. Returns an error if the system cannot create a thread. Runs the stage at once if
+/// there are no threads, so it must not wait for others.
 pub fn start<'scope, T: Send + 'scope>(
     scope: &'scope Scope<'scope, '_>,
     stage: impl FnOnce() -> T + Send + 'scope,
-) -> Result<ScopedJoinHandle<'scope, T>> {
+) -> Result<Started<'scope, T>> {
+    if !HAS_THREADS {
+        return Ok(Started::Done(stage()));
+    }
     let refused = |error| {
         let text =
             format!("no thread can be started: {error}; raise the limit of memory or processes (ulimit)");
         EngineError::Threads(text).into()
     };
-    Builder::new().spawn_scoped(scope, stage).map_err(refused)
+    Builder::new().spawn_scoped(scope, stage).map(Started::Beside).map_err(refused)
 }

@@ -8,11 +8,12 @@ use crate::output::writer::Output;
 use crate::output::writer::bgzf::RecordBytes;
 use crate::output::writer::sink::RecordSink;
 use crate::terms::error::Result;
+use crate::terms::system::Instant;
 use std::collections::BTreeMap;
 use std::mem;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, SyncSender};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Queries of a batch on their way to the writer.
 pub struct Written {
@@ -67,29 +68,13 @@ impl Run<'_> {
         for written in from_workers {
             let written = written?;
             early.insert(written.number, written);
-            while let Some(mut written) = early.remove(&next) {
+            while let Some(written) = early.remove(&next) {
                 if self.failure.stopped() {
                     return Ok(());
                 }
-                if let Some(fault) = self.targets.fault() {
-                    return Err(fault);
-                }
-                let begun = Instant::now();
-                let had_begun = self.has_begun(summary);
-                self.count(&written, summary);
-                if self.has_begun(summary) && !had_begun {
-                    // Only now, so that errors in the first queries are reported before the first byte is written.
-                    self.begin(summary, output)?;
-                }
-                for part in mem::take(&mut written.parts) {
-                    sink.add(part, output)?;
-                }
-                if let (Some(tally), Some(sums)) = (&self.tally, written.sums.take()) {
-                    tally.add(sums);
-                }
-                summary.writing += begun.elapsed() + written.formatting;
-                self.tell(&written, summary);
-                if written.is_last {
+                let is_last = written.is_last;
+                self.put(written, (sink, output), summary)?;
+                if is_last {
                     next += 1;
                     self.turns.advance();
                     // The reader may have finished already.
@@ -97,6 +82,34 @@ impl Run<'_> {
                 }
             }
         }
+        Ok(())
+    }
+
+    /// Writes the next batch of the input, or a part of it.
+    pub(super) fn put(
+        &self,
+        mut written: Written,
+        (sink, output): (&mut RecordSink, &mut Output),
+        summary: &mut Summary,
+    ) -> Result<()> {
+        if let Some(fault) = self.targets.fault() {
+            return Err(fault);
+        }
+        let begun = Instant::now();
+        let had_begun = self.has_begun(summary);
+        self.count(&written, summary);
+        if self.has_begun(summary) && !had_begun {
+            // Only now, so that errors in the first queries are reported before the first byte is written.
+            self.begin(summary, output)?;
+        }
+        for part in mem::take(&mut written.parts) {
+            sink.add(part, output)?;
+        }
+        if let (Some(tally), Some(sums)) = (&self.tally, written.sums.take()) {
+            tally.add(sums);
+        }
+        summary.writing += begun.elapsed() + written.formatting;
+        self.tell(&written, summary);
         Ok(())
     }
 

@@ -7,10 +7,11 @@ use crate::engine::cpu::simd::{InstructionSet, Kernel, Simd};
 use crate::terms::alphabet::is_base;
 use crate::terms::batch::{Holding, Sequences};
 use crate::terms::casts::{to_i64, to_isize, to_u32, to_usize};
+use crate::terms::system::{HAS_THREADS, Instant};
 use std::ops::Range;
 use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, OnceLock};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Positions whose codes are prefetched: at 3.1 billion bases, reading them takes most of the time of a comparison.
 const AHEAD: usize = 16;
@@ -177,21 +178,15 @@ impl Kmers {
     /// stack.
     pub fn prepare(&self) {
         self.index.get_or_init(|| {
-            let (done, made) = sync_channel(1);
             let begun = Instant::now();
             let (targets, stored) = (Arc::clone(&self.targets), self.stored.clone());
             let (shape, segment) = (self.shape, self.segment);
-            let threads = rayon::current_num_threads();
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().ok()?;
-            pool.spawn(move || {
-                let index = match stored {
-                    _ if targets.prove_all().is_err() => None,
-                    Some(stored) => (stored.load)(),
-                    None => Some(KmerIndex::in_segments(&targets, shape, segment)),
-                };
-                let _ = done.send(index);
-            });
-            let index = made.recv().ok()?;
+            let make = move || match stored {
+                _ if targets.prove_all().is_err() => None,
+                Some(stored) => (stored.load)(),
+                None => Some(KmerIndex::in_segments(&targets, shape, segment)),
+            };
+            let index = if HAS_THREADS { in_own_pool(make)? } else { make() };
             if index.is_some() && !self.are_stored() {
                 let _ = self.built_in.set(begun.elapsed());
             }
@@ -495,6 +490,16 @@ impl Kmers {
             }
         }
     }
+}
+
+/// The result of `make` in a new pool, or `None` if the pool cannot start threads.
+fn in_own_pool<T: Send + 'static>(make: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+    let (done, made) = sync_channel(1);
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(rayon::current_num_threads()).build().ok()?;
+    pool.spawn(move || {
+        let _ = done.send(make());
+    });
+    made.recv().ok()
 }
 
 #[cfg(test)]

@@ -27,13 +27,13 @@ use crate::terms::batch::{Batch, Pair, Sequences};
 use crate::terms::bounds::{longest_span, potential};
 use crate::terms::casts::{to_i32, to_u32};
 use crate::terms::error::EngineError;
+use crate::terms::system::Instant;
 use best::Sides;
 use intact::LongRecords;
 use rayon::prelude::*;
 use std::cmp::{Ordering, Reverse};
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Instant;
 pub use tiers::{SearchSpace, Tiers};
 
 /// Maximum number of paths of a record that are traced in one round.

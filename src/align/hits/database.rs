@@ -8,9 +8,9 @@ use crate::terms::batch::Batch;
 use crate::terms::bounds::potential;
 use crate::terms::error::EngineError;
 use crate::terms::scoring::{AlignmentMode, Scoring};
+use crate::terms::system::Instant;
 use std::borrow::Cow;
 use std::sync::Arc;
-use std::time::Instant;
 
 /// Bounds are computed first if there are at least this many targets per needed target.
 const BOUNDED_PER_WANTED: usize = 128;

@@ -11,9 +11,9 @@ use crate::terms::alignment::{Alignment, HitEnd, InPart, Locus, QueryResult, Str
 use crate::terms::batch::{Pair, Sequences};
 use crate::terms::casts::{to_i64, to_u32};
 use crate::terms::error::EngineError;
+use crate::terms::system::Instant;
 use rayon::prelude::*;
 use std::ops::RangeInclusive;
-use std::time::Instant;
 
 /// The hits of a mate, near which the other mate may be, and the conditions for hits there.
 pub struct MateHits<'a> {

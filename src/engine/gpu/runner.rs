@@ -16,9 +16,10 @@ use crate::gpu::run::{
 use crate::terms::casts::to_usize;
 use crate::terms::error::EngineError;
 use crate::terms::scoring::Scoring;
+use crate::terms::system::Instant;
 use std::ops::Range;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use wgpu::BufferUsages;
 
 /// Maximum number of dispatches of one job in a submission: the device works on these while the next are recorded.

@@ -563,7 +563,8 @@ impl Variant {
         match self {
             Variant::Tile(tile) => tile.workgroup_bytes(),
             Variant::Trace { pieces, .. } => 2 * (THREADS + 2) * 8 * to_u32(*pieces),
-            Variant::Traceback { .. } => THREADS * 4,
+            // Two diagonals, and whether the path goes on.
+            Variant::Traceback { .. } => (2 * THREADS + 1) * 4,
             // Values between lanes in vectors of 16 bytes, best cells, and the matrix.
             Variant::Rows { .. } => {
                 2 * (self.threads() + 1) * 32 + self.threads() * 16 + layout::TABLE_WORDS * 4

@@ -3,7 +3,7 @@
 
 use super::faults::whole;
 use crate::terms::error::{Error, Result};
-use std::fs::{File, Metadata};
+use crate::terms::system::{File, Metadata, metadata};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -40,7 +40,7 @@ impl FileState {
     /// open file keeps its bytes.
     pub fn check_unchanged(&self) -> Result<()> {
         let Some(before) = &self.known else { return Ok(()) };
-        let now = std::fs::metadata(&self.path).ok().and_then(KnownState::of);
+        let now = metadata(&self.path).ok().and_then(KnownState::of);
         match now.is_some_and(|now| now.identity == before.identity && now != *before) {
             true => Err(self.changed()),
             false => Ok(()),

@@ -4,7 +4,7 @@ use super::faults::{NO_ROOM, lengthen, whole};
 use super::gunzip::{Gunzip, GzipTail};
 use super::source::{GZIP, Packing};
 use crate::terms::error::{Error, Result};
-use std::fs::File;
+use crate::terms::system::File;
 use std::io::{self, BufReader, Chain, Cursor, ErrorKind, Read, Stdin};
 use std::path::{Path, PathBuf};
 

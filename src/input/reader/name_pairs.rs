@@ -2,7 +2,7 @@
 
 use super::faults::{unopened, unread, whole};
 use crate::terms::error::{Error, Place, Result};
-use std::fs::File;
+use crate::terms::system::File;
 use std::io::Read;
 use std::path::Path;
 

@@ -9,6 +9,7 @@ use super::{Extent, FileState, Reader, Slice, size};
 use crate::terms::alphabet::Alphabet;
 use crate::terms::error::{Error, Result};
 use crate::terms::options::{ReadRules, Share};
+use crate::terms::system::metadata;
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -131,7 +132,7 @@ pub fn slices(paths: &[PathBuf], share: Share) -> Result<Vec<(Slice, u64)>> {
 /// Names and lengths of the texts of a file for the SAM header. Returns an error for texts that SAM cannot hold. Also
 /// returns the state of the file, so that a second pass can detect changes.
 pub fn read_lengths(path: &Path, rules: ReadRules) -> Result<(Vec<(String, usize)>, FileState)> {
-    if std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
+    if metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
         let remedy = "give a file, or another --format";
         return Err(Error::input(
             whole(path),

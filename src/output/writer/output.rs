@@ -4,11 +4,12 @@ use super::place::{directory, is_stdout, open};
 use super::temporary::Rename;
 use super::{receipt, sort, temporary};
 use crate::terms::error::{Error, Place, Result};
+use crate::terms::system::{Stdout, stdout};
 use crc32fast::Hasher;
 use std::env;
 use std::ffi::OsString;
 use std::fs::{self, File};
-use std::io::{self, BufWriter, ErrorKind, Seek, SeekFrom, Stdout, Write};
+use std::io::{self, BufWriter, ErrorKind, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 /// Bytes gathered before a write. Parts of a large run are longer, and are written without a copy.
@@ -74,7 +75,7 @@ impl Output {
                 Output::open(path, OutputRole::Main)
             }
             _ => {
-                let (name, stdout) = (PathBuf::from("standard output"), OutputSink::Stdout(io::stdout()));
+                let (name, stdout) = (PathBuf::from("standard output"), OutputSink::Stdout(stdout()));
                 Ok(Output::new(name, OutputRole::Main, stdout, None))
             }
         }

@@ -6,9 +6,10 @@ use crate::gpu::device::GpuDevice;
 use crate::gpu::run::{CellRange, Launch, Pace, Readback, Runtime, Stamps, Stopwatch, Submission, Transfer};
 use crate::terms::casts::to_u32;
 use crate::terms::error::EngineError;
+use crate::terms::system::Instant;
 use bytemuck::{NoUninit, bytes_of};
 use std::ops::Range;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use wgpu::BufferUsages;
 
 /// Bytes before the first record. They hold the number of records.

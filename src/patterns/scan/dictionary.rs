@@ -15,12 +15,13 @@ use crate::gpu::run::{CellRange, Launch, Pace, Readback, Stamps, Stopwatch, Subm
 use crate::terms::casts::to_u32;
 use crate::terms::error::EngineError;
 use crate::terms::options::{OccurrenceRule, WordPosition};
+use crate::terms::system::Instant;
 use bytemuck::bytes_of;
 use rayon::prelude::*;
 use shader::{LINES, LookupRequest, MOST_LETTERS, THREADS, TILE, UNIT, WordVariant};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 pub use table::WordList;
 use table::WordTable;
 use wgpu::BufferUsages;

@@ -30,7 +30,7 @@ pub const LEAST_LETTERS: usize = 1 << 24;
 const MOST_LETTERS: usize = 1 << 27;
 /// Maximum number of bases times patterns of a batch, unless the patterns are looked up or the batch would be shorter
 /// than [`SHORTEST`].
-const WORK: usize = 1 << 36;
+const WORK: u64 = 1 << 36;
 const SHORTEST: usize = 1 << 19;
 
 impl HitOptions {
@@ -136,7 +136,8 @@ impl SearchPlan {
         let cpu = if is_auto { cpu() } else { None };
         let swept = if sites.is_some() || looks_up { 1 } else { patterns.len().max(1) };
         let letters = (LETTERS * work.threads).clamp(LEAST_LETTERS, MOST_LETTERS);
-        let letters = letters.min((WORK / swept).max(SHORTEST));
+        let of_work = usize::try_from(WORK / swept as u64).unwrap_or(usize::MAX);
+        let letters = letters.min(of_work.max(SHORTEST));
         SearchPlan { sites, cpu, batches: BatchRules { letters, first: wanted.first } }
     }
 }

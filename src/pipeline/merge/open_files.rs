@@ -2,6 +2,7 @@
 
 /// Number of files that a process has open besides the parts that it merges: the standard streams, the output, its
 /// index, and files of libraries.
+#[cfg(unix)]
 const OTHER_FILES: usize = 32;
 
 /// Number of the parts that may be open together. Raises the soft limit of open files first, up to the hard limit.

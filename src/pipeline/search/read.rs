@@ -9,11 +9,10 @@ use crate::pipeline::report::warn;
 use crate::terms::error::Result;
 use crate::terms::options::SearchFormat;
 use std::sync::PoisonError;
-use std::sync::mpsc::SyncSender;
 
 impl SearchRun<'_> {
-    /// The reader's stage: all texts of all files, in batches.
-    pub(super) fn read(&self, batches: &SyncSender<Result<TextBatch<SearchText>>>) -> Result<()> {
+    /// The reader's stage: all texts of all files, in batches. `send` returns whether more are wanted.
+    pub(super) fn read(&self, mut send: impl FnMut(TextBatch<SearchText>) -> Result<bool>) -> Result<()> {
         let mut batch = TextBatch::default();
         let mut circles = Circles::new(&self.options.circular);
         let mut before = 0;
@@ -39,8 +38,7 @@ impl SearchRun<'_> {
                 begin = end;
                 let text = ActiveText::new(text);
                 let prove = |bases| text.prove(bases);
-                let send = |full| Ok(batches.send(Ok(full)).is_ok());
-                if !self.driver.lay(&text, &mut batch, prove, send)? {
+                if !self.driver.lay(&text, &mut batch, prove, &mut send)? {
                     return Ok(());
                 }
             }
@@ -53,8 +51,7 @@ impl SearchRun<'_> {
         if self.options.part.is_none() {
             circles.check(&self.options.texts)?;
         }
-        let _ = batches.send(Ok(batch));
-        Ok(())
+        send(batch).map(drop)
     }
 
     /// Rules for reading the records of texts.

@@ -16,7 +16,6 @@ use crate::pipeline::report::warn;
 use crate::terms::error::{Error, Result};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::Receiver;
 
 /// State of joining hits into amplicons.
 struct AmpliconJoin<'a> {
@@ -42,11 +41,11 @@ struct HitSink<'a> {
 }
 
 impl SearchRun<'_> {
-    /// The writer's stage. It also searches, because one scan already uses all threads.
+    /// The writer's stage, which is given batches. It also searches, because one scan already uses all threads.
     pub(super) fn write(
         &self,
         scan: &dyn EndScan,
-        batches: Receiver<Result<TextBatch<SearchText>>>,
+        give: impl FnOnce(&mut dyn FnMut(TextBatch<SearchText>) -> Result<()>) -> Result<()>,
         (outputs, counts): (&mut SearchOutputs, &mut Option<PatternCounts>),
         summary: &mut SearchSummary,
     ) -> Result<()> {
@@ -56,11 +55,12 @@ impl SearchRun<'_> {
         let (searched, reporter) = (&*self.searched, self.reporter);
         let mut sink = HitSink { lines, joined, mates, invert, searched, reporter, outputs, counts, summary };
         let mut state = SearchState::new(self.letters, None);
-        for batch in batches {
-            self.driver.search(scan, batch?, &mut state, &mut sink)?;
+        give(&mut |batch| {
+            self.driver.search(scan, batch, &mut state, &mut sink)?;
             sink.outputs.flush()?;
             self.reporter.progress(sink.summary.texts);
-        }
+            Ok(())
+        })?;
         sink.outputs.flush()
     }
 

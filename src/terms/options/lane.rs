@@ -1,7 +1,7 @@
 //! Lanes: files of reads, each with its own mates and read group, aligned in one run.
 
 use super::{MatesChoice, ReadGroup};
-use std::fs::{self, File};
+use crate::terms::system::{File, metadata};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -36,7 +36,7 @@ impl SequencingLane {
 
 /// Checks whether a file of reads can be opened. A pipe, which can be opened only once, is not opened.
 pub fn try_open(path: &Path) -> io::Result<()> {
-    match fs::metadata(path)?.is_file() {
+    match metadata(path)?.is_file() {
         true => File::open(path).map(drop),
         false => Ok(()),
     }

@@ -5,7 +5,7 @@ use crate::terms::error::{Error, Place, Result};
 use crate::terms::scoring::{
     AlignmentMode, GapPiece, Gaps, MAX_PARAMETER, MOST_IN_TABLE, MOST_PIECES, Matrix, Scoring, Substitution,
 };
-use std::fs::File;
+use crate::terms::system::File;
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 

@@ -8,7 +8,7 @@ use crate::engine::Engine;
 use crate::terms::alignment::Strand;
 use crate::terms::batch::Pair;
 use crate::terms::error::EngineError;
-use std::time::Instant;
+use crate::terms::system::Instant;
 
 /// Number of records whose windows are listed together.
 const RECORDS: usize = 1 << 8;

@@ -3,10 +3,10 @@
 use super::super::bgzf::{HEADER, MOST_PACKED, begins_block, block_len, inflated};
 use super::super::gunzip::{Gunzip, GzipTail, Next, damaged, next};
 use super::super::source::{BGZF_END, Lead, Packing, end_in_lf};
+use crate::terms::system::File;
 use memchr::memmem;
 use rayon::prelude::*;
 use std::collections::VecDeque;
-use std::fs::File;
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom};
 
 /// Bytes per read of a plain file, and maximum number of decompressed bytes per read of a gzip file.
