@@ -333,7 +333,10 @@ impl GpuDevice {
 
     async fn request(asked: AskedAdapter, checked: bool) -> Result<GpuDevice, EngineError> {
         let AskedAdapter { adapter, profile } = asked;
-        let info = adapter.get_info();
+        let mut info = adapter.get_info();
+        if info.name.is_empty() {
+            info.name = "of this browser".to_string();
+        }
         let has = adapter.limits();
         let limits = profile.map_or_else(|| has.clone(), |profile| profile.cut(has.clone()));
         let mut features = adapter.features() & (wgpu::Features::TIMESTAMP_QUERY | wgpu::Features::SUBGROUP);

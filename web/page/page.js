@@ -157,7 +157,11 @@ async function submit(event) {
     $("notes").hidden = notes.length === 0;
     $("notes").querySelector("pre").textContent = notes.join("\n");
     const used = messages.find((line) => line.startsWith("using "));
-    if (used) describeDevice(`Ran on ${used.replace("using ", "")}`);
+    if (used) {
+      // The reason why no GPU was used follows a colon.
+      const device = used.replace("using ", "").split(":")[0];
+      describeDevice(`Ran on the ${device.startsWith("GPU") && state.gpu ? `GPU: ${state.gpu.name}` : device}`);
+    }
     const text = decoder.decode(output);
     state.columns = command === "align" ? ALIGN_COLUMNS : searchColumns(text);
     state.rows = command === "align" ? alignmentRows(text) : searchRows(text);

@@ -60,7 +60,9 @@ export function dotPlot(row, rows) {
   const onTarget = rows.filter((other) => other.target === row.target);
   const shown = onTarget.filter((other) => other.query === row.query).slice(0, 500);
   const length = row.target_length ?? Math.max(...onTarget.map((other) => other.target_end));
-  const x = (j) => LEFT + (j / length) * SIZE_X;
+  const from = Math.min(...shown.map((hit) => hit.target_start));
+  const to = Math.max(...shown.map((hit) => hit.target_end));
+  const x = (j) => LEFT + ((j - from) / Math.max(to - from, 1)) * SIZE_X;
   const y = (i) => TOP + (i / Math.max(row.query_length, 1)) * SIZE_Y;
   const paths = shown.map((hit) => {
     const points = path(hit).map(([i, j]) => `${x(j).toFixed(1)},${y(i).toFixed(1)}`);
@@ -68,7 +70,7 @@ export function dotPlot(row, rows) {
   });
   const depths = coverage(onTarget, length);
   const most = Math.max(1, ...depths);
-  const [base, step] = [TOP + SIZE_Y + 26 + DEPTH, SIZE_X / depths.length];
+  const [base, step] = [TOP + SIZE_Y + 40 + DEPTH, SIZE_X / depths.length];
   const bars = depths.map((depth, bin) => `${(LEFT + bin * step).toFixed(1)},${(base - (depth / most) * DEPTH).toFixed(1)}`);
   const text = (x, y, anchor, words) => element("text", { x, y, "text-anchor": anchor }, words);
   const picture = element(
@@ -80,6 +82,8 @@ export function dotPlot(row, rows) {
     element("line", { class: "axis", x1: LEFT, x2: LEFT + SIZE_X, y1: base, y2: base }),
     text(LEFT - 4, TOP + 10, "end", "0"),
     text(LEFT - 4, TOP + SIZE_Y, "end", row.query_length),
+    text(LEFT, TOP + SIZE_Y + 14, "start", from),
+    text(LEFT + SIZE_X, TOP + SIZE_Y + 14, "end", to),
     text(LEFT - 4, base - DEPTH + 10, "end", `${most}×`),
     text(LEFT, base + 15, "start", "0"),
     text(LEFT + SIZE_X, base + 15, "end", length),

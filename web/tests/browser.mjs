@@ -109,7 +109,7 @@ class Page {
   }
 
   /** Waits until an expression holds. */
-  async until(expression, seconds = 60) {
+  async until(expression, seconds = 180) {
     const end = Date.now() + seconds * 1000;
     while (!(await this.value(expression))) {
       if (Date.now() > end) throw new Error(`after ${seconds} s this does not hold: ${expression}`);

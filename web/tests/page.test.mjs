@@ -201,7 +201,7 @@ test("the progress moves, and Stop works within a second", async () => {
   })()`);
   await set("device", "cpu");
   await page.value("document.getElementById('form').requestSubmit()");
-  await page.until("seen.filter((value) => value > 0).length >= 2", 60);
+  await page.until("seen.filter((value) => value > 0).length >= 2");
   await page.value("document.getElementById('stop').click()");
   await page.until("document.getElementById('status').textContent === 'Stopped.'", 1);
   await finished();
