@@ -124,7 +124,7 @@ const CONFLICTS: &[Row] = &[
     },
     Row {
         commands: PAIRWISE,
-        options: &["--translate", "--genetic-code", "--frameshift"],
+        options: &["--translate", "--genetic-code", "--frames", "--frameshift"],
         when: Always,
         text: "is for searches of many references; leave the subcommand out",
     },
@@ -211,6 +211,18 @@ const CONFLICTS: &[Row] = &[
             })
         }),
         text: "aligns protein queries to both strands of the references; leave --strand out",
+    },
+    Row {
+        commands: ALIGNER,
+        options: &["--frames"],
+        when: If(|line| line.run(|run| run.translation.is_some_and(|translation| !translation.queries))),
+        text: "selects frames of queries, but --translate target has protein queries; leave it out",
+    },
+    Row {
+        commands: ALIGNER,
+        options: &["--frames"],
+        when: With(&["--strand", "--both-strands", "--forward-only", "--frameshift"]),
+        text: "selects single frames; leave --strand, --both-strands, --forward-only and --frameshift out",
     },
     Row {
         commands: ALIGNER,

@@ -2,6 +2,7 @@
 
 use super::names::TranslateName;
 use super::values;
+use crate::terms::alignment::Frames;
 use crate::terms::alphabet::GeneticCode;
 use crate::terms::options::Translation;
 use clap::Args;
@@ -22,6 +23,19 @@ pub struct TranslateFlags {
     /// Genetic code of --translate, by NCBI's number: 1 standard, 2 vertebrate mitochondria, 11 bacteria [default: 1]
     #[arg(long, value_name = "N", hide_short_help = true, requires = "translate", value_parser = values::genetic_code)]
     genetic_code: Option<GeneticCode>,
+    /// Frames of the queries of --translate, separated by commas [default: 1,2,3,-1,-2,-3]
+    ///
+    /// The frames 1 to 3 begin at the first to third base, and -1 to -3 at those of the reverse complement. --frames 1 suits coding
+    /// sequences.
+    #[arg(
+        long,
+        value_name = "LIST",
+        hide_short_help = true,
+        requires = "translate",
+        allow_hyphen_values = true,
+        value_parser = values::frames
+    )]
+    frames: Option<Frames>,
     /// Let alignments of --translate change the frame, at this cost (DIAMOND's -F; 15 suits BLOSUM62)
     ///
     /// Between two codons, a base may be left out or read twice. Reads and assemblies with insertions and deletions then have
@@ -40,7 +54,12 @@ impl TranslateFlags {
             TranslateName::Target => (false, true),
             TranslateName::Both => (true, true),
         };
-        Some(Translation { code: self.genetic_code.unwrap_or_default(), queries, targets })
+        Some(Translation {
+            code: self.genetic_code.unwrap_or_default(),
+            queries,
+            targets,
+            frames: self.frames,
+        })
     }
 }
 

@@ -3,6 +3,7 @@
 use super::names::{ALPHABETS, MODES};
 use super::ranked::TableColumns;
 use super::search::SearchColumns;
+use crate::terms::alignment::Frames;
 use crate::terms::alphabet::{Alphabet, GeneticCode};
 use crate::terms::casts::to_i32;
 use crate::terms::insert::{InsertSize, MOST_INSERT, Orientation};
@@ -101,6 +102,14 @@ pub fn genetic_code(text: &str) -> Result<GeneticCode, String> {
         let numbers: Vec<String> = GeneticCode::numbers().map(|number| number.to_string()).collect();
         format!("there is no such genetic code; NCBI's numbers are {}", numbers.join(", "))
     })
+}
+
+/// Frames by their numbers, separated by commas.
+pub fn frames(text: &str) -> Result<Frames, String> {
+    let numbers: Option<Vec<i8>> = text.split(',').map(|number| number.trim().parse().ok()).collect();
+    numbers
+        .and_then(Frames::numbered)
+        .ok_or_else(|| "give frames of 1 to 3 and -1 to -3, separated by commas, such as 1,2,3".to_string())
 }
 
 /// The cost of a change of the frame.

@@ -87,7 +87,8 @@ impl OpenInputs {
 
 /// Strands on which each query is aligned.
 pub fn strands(options: &Options, alphabet: Alphabet) -> Strands {
-    match options.translation.and_then(Translation::of_queries) {
+    match options.translation.filter(|translation| translation.queries) {
+        Some(Translation { frames: Some(frames), .. }) => Strands::Frames(frames),
         Some(_) => options.strands.translated(options.scoring.frameshift.is_some()),
         None if alphabet == Alphabet::Dna => options.strands,
         None => Strands::Plus,

@@ -4,7 +4,7 @@ use crate::align::candidates::{Meets, PairLayout};
 use crate::align::fitted::{constants, growth};
 use crate::align::hits::{LeastScores, QueryRemarks, SearchInput, TooShort};
 use crate::align::significance::{Growth, SearchSpace, Significance, Space, Ungapped};
-use crate::terms::alignment::{Strand, Strands};
+use crate::terms::alignment::{Frames, Strand, Strands};
 use crate::terms::batch::Batch;
 use crate::terms::bounds::potential;
 use crate::terms::casts::{to_i32, to_i64, to_u32};
@@ -42,7 +42,7 @@ fn space(options: &Options, lengths: &[u32]) -> Space {
     let letters: u64 = lengths.iter().map(|&len| u64::from(len)).sum();
     // As in BLAST, the six frames of a reference count as one protein.
     let frames = if options.translation.is_some_and(|it| it.targets) {
-        u64::from(Strands::AllFrames.count())
+        u64::from(Strands::Frames(Frames::ALL).count())
     } else {
         1
     };

@@ -4,7 +4,7 @@ mod columns;
 mod strands;
 
 pub use columns::{ColumnCounts, ColumnOp, ColumnShown, GAP, PathPiece, PathRun, cigar_text};
-pub use strands::{CODON, MOST_ORIENTATIONS, Strand, Strands};
+pub use strands::{CODON, Frames, MOST_ORIENTATIONS, Strand, Strands};
 
 use smallvec::SmallVec;
 use std::cmp::Ordering;

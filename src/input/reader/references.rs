@@ -13,7 +13,7 @@ use super::names::first_repeated;
 use super::parse::{Before, Raw, foreign_letter};
 use super::remarks::Remark;
 use super::source::BAM;
-use crate::terms::alignment::Strands;
+use crate::terms::alignment::{Frames, Strands};
 use crate::terms::alphabet::{Alphabet, GeneticCode, NO_CODON, Suggested, protein_codes};
 use crate::terms::batch::Sequences;
 use crate::terms::casts::{to_u32, to_u64, to_usize};
@@ -61,7 +61,7 @@ impl References {
                 format!("{}: the references are protein; --translate target needs DNA", path.display());
             return Err(Error::Usage(text));
         }
-        let frames = Strands::AllFrames.orientations();
+        let frames = Strands::Frames(Frames::ALL).orientations();
         self.sequences.prove_all()?;
         let translated: Vec<Sequences> = (0..self.sequences.len())
             .into_par_iter()

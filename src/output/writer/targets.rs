@@ -1,7 +1,7 @@
 //! The targets of hits, as writers show them: the references of a run or, in a merge, what parts of the references
 //! store with their hits.
 
-use crate::terms::alignment::{Alignment, MOST_ORIENTATIONS as FRAMES, Strand, Strands};
+use crate::terms::alignment::{Alignment, Frames, MOST_ORIENTATIONS as FRAMES, Strand, Strands};
 use crate::terms::batch::Sequences;
 use crate::terms::casts::to_u32;
 use std::collections::{BTreeMap, HashMap};
@@ -110,8 +110,10 @@ impl NamedTargets {
         let number = self.first + hit.target as usize;
         let aligned = hit.aligned_residues(self.sequences.once(hit.target));
         let title = self.titles.get(number).map_or("", String::as_str);
-        let frame =
-            self.bases.get(number / FRAMES).map(|&bases| (Strands::AllFrames.of_number(hit.target), bases));
+        let frame = self
+            .bases
+            .get(number / FRAMES)
+            .map(|&bases| (Strands::Frames(Frames::ALL).of_number(hit.target), bases));
         HitTarget { number, name: &self.names[number], title, len: self.lengths[number], frame, aligned }
     }
 }

@@ -90,6 +90,50 @@ impl Strand {
     }
 }
 
+/// Frames in which sequences are translated: at least one of the six.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Frames {
+    /// Bit k stands for the frame k of `FRAMES`.
+    bits: u8,
+}
+
+impl Frames {
+    pub const ALL: Frames = Frames { bits: 0b11_1111 };
+    const PLUS: Frames = Frames { bits: 0b00_0111 };
+    const MINUS: Frames = Frames { bits: 0b11_1000 };
+
+    /// The frames with these numbers, 1 to 3 and -1 to -3. `None` if another number is among them, or none.
+    pub fn numbered(numbers: impl IntoIterator<Item = i8>) -> Option<Frames> {
+        let mut bits = 0;
+        for number in numbers {
+            bits |= 1 << FRAMES.iter().position(|frame| frame.frame_from(0) == Some(number))?;
+        }
+        (bits != 0).then_some(Frames { bits })
+    }
+
+    fn orientations(self) -> &'static [Strand] {
+        &SUBSETS[usize::from(self.bits)][..self.bits.count_ones() as usize]
+    }
+}
+
+/// The frames of each set, in the order of `FRAMES`. The rest of a row has no meaning.
+static SUBSETS: [[Strand; FRAMES.len()]; 1 << FRAMES.len()] = {
+    let mut subsets = [FRAMES; 1 << FRAMES.len()];
+    let mut bits = 0;
+    while bits < subsets.len() {
+        let (mut frame, mut count) = (0, 0);
+        while frame < FRAMES.len() {
+            if bits >> frame & 1 == 1 {
+                subsets[bits][count] = FRAMES[frame];
+                count += 1;
+            }
+            frame += 1;
+        }
+        bits += 1;
+    }
+    subsets
+};
+
 /// Strands that are searched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Strands {
@@ -99,10 +143,8 @@ pub enum Strands {
     Plus,
     /// Only their reverse complements.
     Minus,
-    /// Translations of queries in the frames of both strands, or of one.
-    AllFrames,
-    PlusFrames,
-    MinusFrames,
+    /// Translations of queries in these frames.
+    Frames(Frames),
     /// All codons of both strands, or of one.
     AllCodons,
     PlusCodons,
@@ -128,9 +170,7 @@ impl Strands {
             Strands::Both => &[Strand::Forward, Strand::Reverse],
             Strands::Plus => &[Strand::Forward],
             Strands::Minus => &[Strand::Reverse],
-            Strands::AllFrames => &FRAMES,
-            Strands::PlusFrames => &FRAMES[..3],
-            Strands::MinusFrames => &FRAMES[3..],
+            Strands::Frames(frames) => frames.orientations(),
             Strands::AllCodons => &CODONS,
             Strands::PlusCodons => &CODONS[..1],
             Strands::MinusCodons => &CODONS[1..],
@@ -151,11 +191,11 @@ impl Strands {
     /// The translations of queries on these strands, in single frames or with changes of the frame.
     pub fn translated(self, shifts: bool) -> Strands {
         match (self, shifts) {
-            (Strands::Plus, false) => Strands::PlusFrames,
+            (Strands::Plus, false) => Strands::Frames(Frames::PLUS),
             (Strands::Plus, true) => Strands::PlusCodons,
-            (Strands::Minus, false) => Strands::MinusFrames,
+            (Strands::Minus, false) => Strands::Frames(Frames::MINUS),
             (Strands::Minus, true) => Strands::MinusCodons,
-            (_, false) => Strands::AllFrames,
+            (_, false) => Strands::Frames(Frames::ALL),
             (_, true) => Strands::AllCodons,
         }
     }

@@ -155,7 +155,7 @@ pub fn protein_codes(protein: &[u8]) -> impl Iterator<Item = u8> + '_ {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::terms::alignment::Strands;
+    use crate::terms::alignment::{Frames, Strands};
 
     fn frame_of(number: u8, letters: &str, strand: Strand) -> String {
         let mut codes = Vec::new();
@@ -186,9 +186,9 @@ mod tests {
             strands.orientations().iter().map(|&strand| frame_of(1, dna, strand)).collect()
         };
         // The reverse complement is TCAGGCCAT.
-        assert_eq!(of(Strands::AllFrames, dna), ["MA*", "WP", "GL", "SGH", "QA", "RP"]);
+        assert_eq!(of(Strands::Frames(Frames::ALL), dna), ["MA*", "WP", "GL", "SGH", "QA", "RP"]);
         assert_eq!(of(Strands::AllCodons, dna), ["--MWGAPL*", "--SQRGAPH"]);
-        assert_eq!(of(Strands::PlusFrames, "A"), ["", "", ""]);
+        assert_eq!(of(Strands::Plus.translated(false), "A"), ["", "", ""]);
         assert_eq!(of(Strands::AllCodons, "A"), ["-", "-"]);
         assert_eq!(protein_codes(b"-A").collect::<Vec<_>>(), [31, 0]);
     }

@@ -1,5 +1,6 @@
 //! Which sequences of a run are translated.
 
+use crate::terms::alignment::Frames;
 use crate::terms::alphabet::GeneticCode;
 
 /// The translation of DNA to proteins before they are aligned.
@@ -9,6 +10,8 @@ pub struct Translation {
     /// Whether queries are translated, and whether targets are; at least one of them is.
     pub queries: bool,
     pub targets: bool,
+    /// Frames of the queries. Without them, the strands of the run decide.
+    pub frames: Option<Frames>,
 }
 
 impl Translation {
