@@ -53,6 +53,9 @@ if [[ $target = *-windows-gnu* ]] && [ "${2-}" != zigbuild ] && ! command -v "$d
     exit 77
 fi
 if unpack; then
+    # Debian's Rust has no linker for WebAssembly, and rustup's has it.
+    linker=$(rustc --print sysroot)/lib/rustlib/$(rustc -vV | sed -n 's/^host: //p')/bin/rust-lld
+    [[ $target != wasm32-* ]] || [ ! -x "$linker" ] || export CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER=$linker
     libraries=$(echo "$home"/root/usr/lib/*-linux-gnu)
     export LD_LIBRARY_PATH=$libraries${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
     # Stable cargo builds a standard library only with the features of nightly versions.
