@@ -304,24 +304,19 @@ fn find_once(
             goes_on
         });
         let searches = begin(scope, opened);
-        for search in finish(engine, scope, searches, effort)? {
-            let record = search.record as usize;
-            if search.is_cut() {
-                effort.said.push((search.record, QueryRemarks::CUT));
-            }
-            if search.is_limited() {
-                effort.said.push((search.record, QueryRemarks::LIMITED));
-            }
-            if scope.filter.is_some() && is_like_full(scope, search.record, search.spent()) {
-                effort.said.push((search.record, QueryRemarks::WHOLE));
-            }
-            if search.is_tied() {
-                effort.tied.push(search.record);
-            }
-            match search.ended() {
+        let searches = finish(engine, scope, searches, effort)?;
+        // Freeing what the searches hold takes long enough to share it among the threads.
+        let ended: Vec<RecordEnd> =
+            searches.into_par_iter().map(|search| RecordEnd::of(scope, *search)).collect();
+        for RecordEnd { record, is_tied, said, ended } in ended {
+            let remarks = [QueryRemarks::CUT, QueryRemarks::LIMITED, QueryRemarks::WHOLE];
+            let said = remarks.into_iter().zip(said).filter(|(_, is_said)| *is_said);
+            effort.said.extend(said.map(|(remark, _)| (record, remark)));
+            effort.tied.extend(is_tied.then_some(record));
+            match ended {
                 Ended::Found(of_record) => {
                     hits += of_record.alignments.len();
-                    found[record] = of_record;
+                    found[record as usize] = of_record;
                 }
                 Ended::Later(start) => later.push(start),
             }
@@ -333,6 +328,24 @@ fn find_once(
         left = later;
     }
     Ok(found)
+}
+
+/// How the search of a record ended.
+struct RecordEnd {
+    record: u32,
+    is_tied: bool,
+    /// Whether it was cut, limited, and like a full search.
+    said: [bool; 3],
+    ended: Ended,
+}
+
+impl RecordEnd {
+    fn of(scope: &SearchInput, search: RecordSearch) -> RecordEnd {
+        let record = search.record;
+        let is_whole = scope.filter.is_some() && is_like_full(scope, record, search.spent());
+        let said = [search.is_cut(), search.is_limited(), is_whole];
+        RecordEnd { record, is_tied: search.is_tied(), said, ended: search.ended() }
+    }
 }
 
 /// Whether the windows of a search cost at least half of the cells of a full search. This is unknown for long queries,
@@ -388,8 +401,11 @@ fn first_sources(scope: &SearchInput, records: &[u32]) -> Vec<SearchStart> {
 type OpenedStart = (SearchStart, Vec<windows::CandidateRegion>);
 
 /// Creates the searches that begin with these regions.
-fn begin(scope: &SearchInput, opened: Vec<OpenedStart>) -> Vec<RecordSearch> {
-    opened.into_par_iter().map(|(start, regions)| RecordSearch::new(scope, start, regions)).collect()
+fn begin(scope: &SearchInput, opened: Vec<OpenedStart>) -> Vec<Box<RecordSearch>> {
+    opened
+        .into_par_iter()
+        .map(|(start, regions)| Box::new(RecordSearch::new(scope, start, regions)))
+        .collect()
 }
 
 /// Opens the regions of the sources of some starts, and returns the starts for which there was no room. With a filter a
@@ -453,9 +469,9 @@ fn open(
 fn finish(
     engine: &mut dyn Engine,
     scope: &SearchInput,
-    mut searches: Vec<RecordSearch>,
+    mut searches: Vec<Box<RecordSearch>>,
     effort: &mut Effort,
-) -> Result<Vec<RecordSearch>, EngineError> {
+) -> Result<Vec<Box<RecordSearch>>, EngineError> {
     let mut ended = Vec::with_capacity(searches.len());
     let mut needs: Vec<Option<Need>> = vec![None; searches.len()];
     loop {
@@ -493,7 +509,7 @@ fn finish(
 fn score_regions(
     engine: &mut dyn Engine,
     scope: &SearchInput,
-    searches: &mut [RecordSearch],
+    searches: &mut [Box<RecordSearch>],
     needs: &[Need],
     effort: &mut Effort,
 ) -> Result<bool, EngineError> {
@@ -520,7 +536,7 @@ fn score_regions(
 fn align(
     engine: &mut dyn Engine,
     scope: &SearchInput,
-    searches: &mut [RecordSearch],
+    searches: &mut [Box<RecordSearch>],
     needs: &[Need],
     effort: &mut Effort,
 ) -> Result<bool, EngineError> {
@@ -553,11 +569,11 @@ fn align(
 fn score_everything(
     engine: &mut dyn Engine,
     scope: &SearchInput,
-    searches: &mut [RecordSearch],
+    searches: &mut [Box<RecordSearch>],
     effort: &mut Effort,
 ) -> Result<(), EngineError> {
     let mut unscored: Vec<&mut RecordSearch> =
-        searches.iter_mut().filter(|search| search.is_whole()).collect();
+        searches.iter_mut().map(|search| &mut **search).filter(|search| search.is_whole()).collect();
     if scope.filter.is_some() {
         effort.said.extend(unscored.iter().map(|search| (search.record, QueryRemarks::WHOLE)));
     }
@@ -653,7 +669,7 @@ fn score(
 /// sources that no level covers, are left for a later round.
 fn descend(
     scope: &SearchInput,
-    searches: &mut [RecordSearch],
+    searches: &mut [Box<RecordSearch>],
     needs: &[Need],
     effort: &mut Effort,
 ) -> Result<bool, EngineError> {

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use swalign::align::candidates::by_index::{
     BoundedDiagonal, DiagonalScan, ScanScores, ScannedPiece, ScannedQuery,
 };
-use swalign::align::candidates::diagonal_bound::DiagonalBound;
+use swalign::align::candidates::diagonal_bound::{DiagonalBound, EditLoss};
 use swalign::patterns::scan::diagonals::band_of;
 use swalign::terms::batch::Sequences;
 use swalign::terms::error::EngineError;
@@ -43,9 +43,10 @@ pub fn bounded_diagonals(
     scoring: &Scoring,
 ) -> Vec<BoundedDiagonal> {
     let scores = ScanScores::new(scoring).unwrap();
+    let loss = EditLoss::new(scoring).unwrap();
     let mut all = Vec::new();
     for (number, query) in (0..).zip(queries) {
-        let bound = DiagonalBound::new(&query.codes, query.gaps, 2 * scoring.end_bonus, scoring).unwrap();
+        let bound = DiagonalBound::new(&query.codes, query.gaps, 2 * scoring.end_bonus, loss).unwrap();
         let mut most = Vec::new();
         for ScannedPiece { bases, before, places: range } in &query.pieces {
             for &place in &places[range.clone()] {

@@ -5,7 +5,7 @@ mod intact;
 mod on_device;
 mod supported;
 
-use super::diagonal_bound::{ADJACENT, DiagonalBound, MOST_BASES, MOST_GAPS};
+use super::diagonal_bound::{ADJACENT, DiagonalBound, EditLoss, MOST_BASES, MOST_GAPS};
 use super::estimate::{Estimate, LONG};
 use super::index::{self, IndexShape};
 use super::kmers::{Kmers, Places, StoredIndex};
@@ -136,6 +136,8 @@ pub struct ByIndex {
     alphabet: SeedAlphabet,
     pub kmers: Kmers,
     pub levels: Levels,
+    /// `None` if the scoring has no bound for a diagonal.
+    loss: Option<EditLoss>,
     pub limits: DiagonalLimits,
     /// `None` inside if there are too many.
     near: OnceLock<Option<NearKmers>>,
@@ -223,6 +225,7 @@ impl ByIndex {
             alphabet,
             kmers,
             levels,
+            loss: EditLoss::new(scoring),
             limits,
             near,
             device,
@@ -345,7 +348,7 @@ impl ByIndex {
         let look_up = |(strand, found): (Strand, &mut Places)| {
             let codes = oriented(strand);
             let seeds = self.seeds_of(codes);
-            let bounded = bound(codes, &seeds);
+            let bounded = if kmers.step() > 1 { bound(codes, &seeds) } else { None };
             let bounded =
                 bounded.and_then(|bound| self.bounded_search((&seeds, &bound), least, found, pieces));
             bounded.unwrap_or_else(|| {

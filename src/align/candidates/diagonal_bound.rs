@@ -96,13 +96,12 @@ pub struct DiagonalBound {
 
 impl DiagonalBound {
     /// Bounds for a query whose alignments visit at most `gaps` diagonals on each side of one that they cross. `None` if
-    /// the query or the band is too long, or if the scoring has no bound.
-    pub fn new(query: &[u8], gaps: usize, bonuses: i32, scoring: &Scoring) -> Option<DiagonalBound> {
+    /// the query or the band is too long.
+    pub fn new(query: &[u8], gaps: usize, bonuses: i32, loss: EditLoss) -> Option<DiagonalBound> {
         let len = query.len();
         if len > MOST_BASES || gaps > MOST_GAPS {
             return None;
         }
-        let loss = EditLoss::new(scoring)?;
         Some(DiagonalBound {
             query: InstructionSet::best().run(QueryPlanes(query)),
             len,
@@ -374,6 +373,10 @@ mod tests {
     use crate::terms::bounds::longest_span;
     use crate::terms::random::Random;
 
+    fn bound_of(query: &[u8], gaps: usize, bonuses: i32, scoring: &Scoring) -> Option<DiagonalBound> {
+        DiagonalBound::new(query, gaps, bonuses, EditLoss::new(scoring)?)
+    }
+
     /// A copy with about one edit in `every` bases, and a few residues that are no bases.
     fn mutated(random: &mut Random, codes: &[u8], every: usize) -> Vec<u8> {
         let mut copy = Vec::new();
@@ -449,7 +452,7 @@ mod tests {
                 let at = random.below(query.len().max(1));
                 query.rotate_left(at);
             }
-            let bound = DiagonalBound::new(&query, MOST_GAPS, 0, &scoring).unwrap();
+            let bound = bound_of(&query, MOST_GAPS, 0, &scoring).unwrap();
             let diagonals: Vec<(i64, i64)> = (0..query.len() + target.len())
                 .map(|k| k as i64 - query.len() as i64)
                 .map(|diagonal| (diagonal, diagonal))
@@ -480,7 +483,7 @@ mod tests {
             let mut query = mutated(&mut random, &target[at..at + len], 12);
             query.resize(len, 2);
             for gaps in [0, 1, 3, 4, 11, 29, 31, 32, 62, 63] {
-                let bound = DiagonalBound::new(&query, gaps, 3, &scoring).unwrap();
+                let bound = bound_of(&query, gaps, 3, &scoring).unwrap();
                 let own = at as i64;
                 let ends = [-(len as i64) - 70, -(len as i64), -1, 0, 700 - len as i64, 699, 700, 800];
                 let diagonals: Vec<(i64, i64)> = (own - 9..own + 9)
@@ -523,8 +526,8 @@ mod tests {
                 }
             }
         }
-        assert!(DiagonalBound::new(&[0; 513], 0, 0, &scoring).is_none());
-        assert!(DiagonalBound::new(&[0; 5], 64, 0, &scoring).is_none());
+        assert!(bound_of(&[0; 513], 0, 0, &scoring).is_none());
+        assert!(bound_of(&[0; 5], 64, 0, &scoring).is_none());
         assert_eq!(longest_span(&[0; 150], 115, &scoring), 179, "the band of the last but one case");
     }
 
@@ -537,7 +540,7 @@ mod tests {
         let (mut fewest, mut least) = (0, 0);
         for (kmer, step) in [(14usize, 6usize), (12, 6), (6, 4), (8, 2), (7, 7)] {
             for len in [40, 75, 100, 150, 151, 250] {
-                let bound = DiagonalBound::new(&vec![0; len], 20, 0, &scoring).unwrap();
+                let bound = bound_of(&vec![0; len], 20, 0, &scoring).unwrap();
                 for slack in 0..60.min(len) {
                     let needed = bound.least_kmers((len - slack) as i32, (kmer, step));
                     let mut seen = usize::MAX;
@@ -570,7 +573,7 @@ mod tests {
             }
         }
         assert!(least * 10 > fewest * 8, "the bound is close: {least} of {fewest}");
-        let bound = DiagonalBound::new(&[0; 150], 20, 0, &scoring).unwrap();
+        let bound = bound_of(&[0; 150], 20, 0, &scoring).unwrap();
         assert_eq!(
             [150, 121, 120, 115, 200].map(|score| bound.least_kmers(score, (14, 6))),
             [22, 6, 3, 0, 0]

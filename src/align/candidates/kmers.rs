@@ -8,6 +8,7 @@ use crate::terms::alphabet::is_base;
 use crate::terms::batch::{Holding, Sequences};
 use crate::terms::casts::{to_i64, to_isize, to_u32, to_usize};
 use crate::terms::system::{HAS_THREADS, Instant};
+use smallvec::SmallVec;
 use std::ops::Range;
 use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, OnceLock};
@@ -15,6 +16,9 @@ use std::time::Duration;
 
 /// Positions whose codes are prefetched: at 3.1 billion bases, reading them takes most of the time of a comparison.
 const AHEAD: usize = 16;
+/// Positions of seeds that are read together, and the bases of each that are compared first.
+const TOGETHER: usize = 64;
+const LAST_BASES: usize = u64::BITS as usize / 8;
 
 /// An index of the targets, made or read when it is first needed.
 pub struct Kmers {
@@ -470,26 +474,57 @@ impl Kmers {
         mut call: impl SeedCallback,
     ) {
         let Some(Some(index)) = self.index.get() else { return };
-        for &(at, range) in &found.places {
-            let codes = &query[at.seed..at.seed + seed];
-            // An ambiguous base matches nothing.
-            if !codes.iter().all(|&code| is_base(code)) {
-                continue;
+        let codes = self.targets.codes();
+        let mut listed = found.places.iter().flat_map(|&(at, range)| {
+            let places = index.places(range).iter().take(most);
+            places.filter_map(move |place| Some((at.seed, place.checked_sub(at.before)?)))
+        });
+        let mut together: SmallVec<[(usize, usize); TOGETHER]> = SmallVec::new();
+        loop {
+            together.clear();
+            together.extend(listed.by_ref().take(TOGETHER));
+            if together.is_empty() {
+                return;
             }
-            for place in index.places(range).iter().take(most) {
-                let Some(place) = place.checked_sub(at.before) else { continue };
-                if self.targets.codes().get(place..place + seed) != Some(codes) {
+            keep_likely((query, codes), seed, &mut together);
+            for &(start, place) in &together {
+                let bases = &query[start..start + seed];
+                // An ambiguous base matches nothing.
+                if codes.get(place..place + seed) != Some(bases) || !bases.iter().all(|&code| is_base(code)) {
                     continue;
                 }
                 let target = self.holding.of(&self.targets, place);
                 let bounds = self.targets.start(target)..self.targets.start(target + 1);
                 // A seed must not cross the end of its target.
                 if place + seed <= bounds.end {
-                    call(at.seed, place, to_u32(target), &bounds);
+                    call(start, place, to_u32(target), &bounds);
                 }
             }
         }
     }
+}
+
+/// Drops most of the positions at which seeds of a query differ from the targets: those whose last bases differ. A loop without
+/// branches lets the processor overlap the memory accesses.
+fn keep_likely(
+    (query, codes): (&[u8], &[u8]),
+    seed: usize,
+    places: &mut SmallVec<[(usize, usize); TOGETHER]>,
+) {
+    if seed < LAST_BASES {
+        return;
+    }
+    let last = |codes: &[u8], start: usize| {
+        let end = start + seed;
+        codes.get(end - LAST_BASES..end).and_then(|bases| bases.try_into().ok()).map_or(0, u64::from_le_bytes)
+    };
+    let mut kept = 0;
+    for read in 0..places.len() {
+        let (start, place) = places[read];
+        places[kept] = (start, place);
+        kept += usize::from(last(query, start) == last(codes, place));
+    }
+    places.truncate(kept);
 }
 
 /// The result of `make` in a new pool, or `None` if the pool cannot start threads.

@@ -2,7 +2,11 @@
 
 use super::handles_it;
 use crate::terms::casts::to_usize;
-use std::alloc::{GlobalAlloc, Layout, System};
+#[cfg(not(target_family = "wasm"))]
+use mimalloc::MiMalloc as Heap;
+#[cfg(target_family = "wasm")]
+use std::alloc::System as Heap;
+use std::alloc::{GlobalAlloc, Layout};
 use std::cell::Cell;
 use std::io::{self, Cursor, Write};
 use std::sync::OnceLock;
@@ -23,7 +27,9 @@ static IS_ENDING: AtomicBool = AtomicBool::new(false);
 /// Called before the process ends.
 static LAST: OnceLock<fn()> = OnceLock::new();
 
-/// The system's allocator, for programs. It ends the process if memory is exhausted.
+/// mimalloc, for programs. It ends the process if memory is exhausted.
+///
+/// The threads of a run free what others have allocated, for which glibc takes locks, and musl takes longer still.
 pub struct Allocator;
 
 /// Sets the exit code for exhausted memory, which is 1 by default.
@@ -37,30 +43,28 @@ pub fn before_the_end(last: fn()) {
     let _ = LAST.set(last);
 }
 
-// SAFETY: all calls are passed to the system's allocator unchanged, and its results are returned unchanged. Ending the
-// process instead of returning breaks no requirement of the trait.
+// SAFETY: all calls are passed to the heap unchanged, and its results are returned unchanged. Ending the process instead of
+// returning breaks no requirement of the trait.
 unsafe impl GlobalAlloc for Allocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the caller guarantees a layout of nonzero size, which is all that the system's `alloc` requires.
-        had(unsafe { System.alloc(layout) }, layout.size())
+        // SAFETY: the caller guarantees a layout of nonzero size, which is all that `alloc` requires.
+        had(unsafe { Heap.alloc(layout) }, layout.size())
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the caller guarantees a layout of nonzero size, which is all that the system's `alloc_zeroed`
-        // requires.
-        had(unsafe { System.alloc_zeroed(layout) }, layout.size())
+        // SAFETY: the caller guarantees a layout of nonzero size, which is all that `alloc_zeroed` requires.
+        had(unsafe { Heap.alloc_zeroed(layout) }, layout.size())
     }
 
     unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // SAFETY: `memory` came from the system's allocator with this layout, because this allocator passes on all
-        // calls; the caller guarantees that `size` is not 0 and fits.
-        had(unsafe { System.realloc(memory, layout, size) }, size)
+        // SAFETY: `memory` came from the heap with this layout, because this allocator passes on all calls; the caller
+        // guarantees that `size` is not 0 and fits.
+        had(unsafe { Heap.realloc(memory, layout, size) }, size)
     }
 
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
-        // SAFETY: `memory` came from the system's allocator with this layout, because this allocator passes on all
-        // calls.
-        unsafe { System.dealloc(memory, layout) }
+        // SAFETY: `memory` came from the heap with this layout, because this allocator passes on all calls.
+        unsafe { Heap.dealloc(memory, layout) }
     }
 }
 

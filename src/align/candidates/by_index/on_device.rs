@@ -402,7 +402,7 @@ impl ByIndex {
     pub(super) fn bound(&self, (codes, seeds): (&[u8], &[u8]), least: i32) -> Option<DiagonalBound> {
         let field = &self.levels.field;
         let gaps = longest_span(codes, least, &field.scoring) as usize - codes.len();
-        DiagonalBound::new(seeds, gaps, field.bonuses(codes.len()), &field.scoring)
+        DiagonalBound::new(seeds, gaps, field.bonuses(codes.len()), self.loss?)
     }
 }
 
