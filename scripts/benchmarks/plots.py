@@ -17,6 +17,8 @@ TABLES = {
         ("1,000,000 reads of 150 on E. coli W, SAM, two cores", "{ecoli.two}", "minimap2 {ecoli.minimap2}", "{two.mem}",
          "`swalign -t 2 --device cpu reads.fq ecoli.fa`"),
         ("the same, one H200", "{ecoli.gpu}", "", "{ecoli.gpu.mem}", "`swalign reads.fq ecoli.fa`"),
+        ("1,000,000 reads of 150 on E. coli W, SAM, 16 threads of another H200 machine", "{reads16.cpu}", "**minimap2 {reads16.minimap2}**", "",
+         "`swalign -t 16 --device cpu reads.fq ecoli.fa`"),
         ("1,000,000 reads of 150 on SARS-CoV-2, SAM, two cores", "{sars2.two}", "minimap2 {sars2.minimap2}", "{two.mem}",
          "`swalign -t 2 --device cpu reads.fq data/sars2.fa`"),
         ("the same, one H200", "{sars2.gpu}", "", "{sars2.gpu.mem}", "`swalign reads.fq data/sars2.fa`"),

@@ -358,7 +358,9 @@ impl ByIndex {
         let looked_up: SmallVec<[(DiagonalSearch, usize); 2]> =
             strands().zip(&mut *places).map(look_up).collect();
         let seeding: f64 = looked_up.iter().map(|(search, places)| self.cost(search, *places)).sum();
-        self.examined.fetch_add(looked_up.iter().map(|(_, places)| places).sum(), Ordering::Relaxed);
+        if self.device.is_some() {
+            self.examined.fetch_add(looked_up.iter().map(|(_, places)| places).sum(), Ordering::Relaxed);
+        }
         let mut cells = seeding;
         let mut regions: Vec<CandidateRegion> = Vec::new();
         for ((strand, found), (search, looked_up)) in strands().zip(places).zip(looked_up) {

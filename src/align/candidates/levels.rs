@@ -5,6 +5,7 @@
 //! score. The level tells nothing about lower scores. Shorter seeds cover lower scores, but have more chance matches.
 
 mod counting;
+mod own_copies;
 
 use super::FilterRequest;
 use super::ambiguous::{QueryShape, TargetRuns, allowance, columns_of};
@@ -16,8 +17,11 @@ use crate::terms::batch::Sequences;
 use crate::terms::bounds::{SeedAlphabet, twice_to_spoil};
 use crate::terms::casts::{to_i32, to_i64, to_u32, whole_i32};
 use crate::terms::scoring::{GapPiece, Scoring};
+use own_copies::{OwnCopies, Owner, own_copy};
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ops::Range;
+use std::rc::Rc;
 use std::sync::{Arc, RwLock};
 
 /// Maximum length of a seed that is looked up exactly, in bases.
@@ -48,6 +52,14 @@ const KEPT_SHAPES: usize = 1 << 12;
 /// Number of levels that count seeds which are cached, and the maximum length of their queries.
 const KEPT_COUNTED: usize = 1 << 14;
 const MOST_KEPT: usize = 1000;
+
+thread_local! {
+    static OWN_LEVELS: RefCell<OwnCopies<QueryShape, Rc<[Level]>>> = const { RefCell::new(OwnCopies::new()) };
+    static OWN_COUNTED: RefCell<OwnCopies<CountedKey, Option<Level>>> = const { RefCell::new(OwnCopies::new()) };
+}
+
+/// The shape of a query, the score that a level covers, and the maximum length of a seed.
+type CountedKey = (QueryShape, i32, usize);
 
 /// How seeds are located.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -346,15 +358,17 @@ impl Field {
 pub struct Levels {
     pub kind: SeedKind,
     pub field: Field,
+    owner: Owner,
     /// Cached levels, those with fewer chance windows and higher scores first.
     kept: RwLock<HashMap<QueryShape, Arc<[Level]>>>,
-    /// Cached levels that count seeds, by the score that they cover and the maximum length of a seed.
-    kept_counted: RwLock<HashMap<(QueryShape, i32, usize), Option<Level>>>,
+    /// Cached levels that count seeds.
+    kept_counted: RwLock<HashMap<CountedKey, Option<Level>>>,
 }
 
 impl Levels {
     pub fn new(kind: SeedKind, field: Field) -> Levels {
-        Levels { kind, field, kept: RwLock::default(), kept_counted: RwLock::default() }
+        let (kept, kept_counted) = (RwLock::default(), RwLock::default());
+        Levels { kind, field, owner: Owner::next(), kept, kept_counted }
     }
 
     /// Replaces the costs, and with them the choice of levels.
@@ -389,6 +403,12 @@ impl Levels {
     /// The level that counts seeds of at most `most` bases, for all scores of `least` or more. `None` if none pays.
     pub fn counted(&self, query: QueryShape, least: i32, most: usize) -> Option<Level> {
         let key = (self.shape(query), least, most);
+        let slot = query.len ^ (least.unsigned_abs() as usize).wrapping_mul(31);
+        own_copy(&OWN_COUNTED, (self.owner, key, slot), || self.shared_counted(key, query))
+    }
+
+    fn shared_counted(&self, key: CountedKey, query: QueryShape) -> Option<Level> {
+        let (_, least, most) = key;
         if let Some(level) = self.kept_counted.read().ok().and_then(|kept| kept.get(&key).copied()) {
             return level;
         }
@@ -453,8 +473,13 @@ impl Levels {
     }
 
     /// The levels that pay, longer seeds and higher scores first.
-    fn levels(&self, query: QueryShape) -> Arc<[Level]> {
-        let (len, query) = (query.len, self.shape(query));
+    fn levels(&self, query: QueryShape) -> Rc<[Level]> {
+        let query = self.shape(query);
+        own_copy(&OWN_LEVELS, (self.owner, query, query.len), || Rc::from(&*self.shared_levels(query)))
+    }
+
+    fn shared_levels(&self, query: QueryShape) -> Arc<[Level]> {
+        let len = query.len;
         if let Some(levels) = self.kept.read().ok().and_then(|kept| kept.get(&query).cloned()) {
             return levels;
         }
