@@ -18,7 +18,6 @@ static ALLOCATOR: memory::Allocator = memory::Allocator;
 const GREP_FAILED: u8 = 2;
 
 fn main() -> ExitCode {
-    memory::keep_freed();
     quieten_drivers();
     let command = cli::parse();
     signals::watch();

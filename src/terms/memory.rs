@@ -7,7 +7,7 @@
 mod allocator;
 
 #[cfg(feature = "cli")]
-pub use allocator::{Allocator, before_the_end, exit_with, keep_freed};
+pub use allocator::{Allocator, before_the_end, exit_with};
 
 use std::cell::Cell;
 

@@ -1,11 +1,13 @@
 //! The allocator of the command. It ends the process with a message if memory is exhausted.
 
+#[cfg(not(target_family = "wasm"))]
+mod heap;
+#[cfg(target_family = "wasm")]
+#[path = "allocator/system_heap.rs"]
+mod heap;
+
 use super::handles_it;
 use crate::terms::casts::to_usize;
-#[cfg(not(target_family = "wasm"))]
-use mimalloc::MiMalloc as Heap;
-#[cfg(target_family = "wasm")]
-use std::alloc::System as Heap;
 use std::alloc::{GlobalAlloc, Layout};
 use std::cell::Cell;
 use std::io::{self, Cursor, Write};
@@ -24,30 +26,11 @@ static EXIT_CODE: AtomicI32 = AtomicI32::new(1);
 /// Whether some thread is ending the process.
 static IS_ENDING: AtomicBool = AtomicBool::new(false);
 
-/// How long freed memory waits before the system gets it back. After mimalloc's 10 ms, each batch of reads would take its memory
-/// anew, page by page.
-#[cfg(not(target_family = "wasm"))]
-const FREED_MS: std::ffi::c_long = 1000;
-/// mimalloc's option `purge_delay`, by its number in mimalloc.h.
-#[cfg(not(target_family = "wasm"))]
-const PURGE_DELAY: libmimalloc_sys::mi_option_t = 15;
-
 /// Called before the process ends.
 static LAST: OnceLock<fn()> = OnceLock::new();
 
-/// mimalloc, for programs. It ends the process if memory is exhausted.
-///
-/// The threads of a run free what others have allocated, for which glibc takes locks, and musl takes longer still.
+/// mimalloc for small blocks and the system's allocator for large ones, for programs. It ends the process if memory is exhausted.
 pub struct Allocator;
-
-/// Keeps freed memory for a while. To be called before threads are started.
-pub fn keep_freed() {
-    // SAFETY: the call has no other requirement than that no thread reads options at the same time.
-    #[cfg(not(target_family = "wasm"))]
-    unsafe {
-        libmimalloc_sys::mi_option_set(PURGE_DELAY, FREED_MS);
-    }
-}
 
 /// Sets the exit code for exhausted memory, which is 1 by default.
 pub fn exit_with(code: u8) {
@@ -64,24 +47,24 @@ pub fn before_the_end(last: fn()) {
 // returning breaks no requirement of the trait.
 unsafe impl GlobalAlloc for Allocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the caller guarantees a layout of nonzero size, which is all that `alloc` requires.
-        had(unsafe { Heap.alloc(layout) }, layout.size())
+        // SAFETY: the caller keeps to the requirements, which are the same.
+        had(unsafe { heap::alloc(layout) }, layout.size())
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the caller guarantees a layout of nonzero size, which is all that `alloc_zeroed` requires.
-        had(unsafe { Heap.alloc_zeroed(layout) }, layout.size())
+        // SAFETY: the caller keeps to the requirements, which are the same.
+        had(unsafe { heap::alloc_zeroed(layout) }, layout.size())
     }
 
     unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         // SAFETY: `memory` came from the heap with this layout, because this allocator passes on all calls; the caller
         // guarantees that `size` is not 0 and fits.
-        had(unsafe { Heap.realloc(memory, layout, size) }, size)
+        had(unsafe { heap::realloc(memory, layout, size) }, size)
     }
 
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
         // SAFETY: `memory` came from the heap with this layout, because this allocator passes on all calls.
-        unsafe { Heap.dealloc(memory, layout) }
+        unsafe { heap::dealloc(memory, layout) }
     }
 }
 
@@ -143,16 +126,4 @@ fn exit(code: i32) -> ! {
 #[cfg(not(unix))]
 fn exit(code: i32) -> ! {
     std::process::exit(code)
-}
-
-#[cfg(all(test, not(target_family = "wasm")))]
-mod tests {
-    use super::*;
-
-    /// Other options have other defaults, which mimalloc documents.
-    #[test]
-    fn the_number_is_that_of_the_option() {
-        // SAFETY: reading an option has no requirements.
-        assert_eq!(unsafe { libmimalloc_sys::mi_option_get(PURGE_DELAY) }, 10);
-    }
 }
