@@ -64,7 +64,9 @@ program() {
             further="-Clinker=$linker -Clink-arg=-Wl,--no-insert-timestamp"
             ;;
     esac
-    RUSTFLAGS="$(flags) $further" scripts/cross.sh "$target" cargo $build --locked --release --target "$linked" \
+    # mimalloc would write its date of compilation into the program, which zig refuses.
+    local cflags='-Wno-builtin-macro-redefined -D__DATE__="" -D__TIME__=""'
+    CFLAGS=$cflags RUSTFLAGS="$(flags) $further" scripts/cross.sh "$target" cargo $build --locked --release --target "$linked" \
         --config 'profile.release.strip="symbols"' >&2 || status=$?
     [ $status -eq 0 ] || return $status
     echo "target/$target/release/swalign$ending"

@@ -400,8 +400,11 @@ fn first_sources(scope: &SearchInput, records: &[u32]) -> Vec<SearchStart> {
 /// Where a search begins, and the regions of its source.
 type OpenedStart = (SearchStart, Vec<windows::CandidateRegion>);
 
+/// A search is large, and rounds move searches.
+type BoxedSearch = Box<RecordSearch>;
+
 /// Creates the searches that begin with these regions.
-fn begin(scope: &SearchInput, opened: Vec<OpenedStart>) -> Vec<Box<RecordSearch>> {
+fn begin(scope: &SearchInput, opened: Vec<OpenedStart>) -> Vec<BoxedSearch> {
     opened
         .into_par_iter()
         .map(|(start, regions)| Box::new(RecordSearch::new(scope, start, regions)))
@@ -469,9 +472,9 @@ fn open(
 fn finish(
     engine: &mut dyn Engine,
     scope: &SearchInput,
-    mut searches: Vec<Box<RecordSearch>>,
+    mut searches: Vec<BoxedSearch>,
     effort: &mut Effort,
-) -> Result<Vec<Box<RecordSearch>>, EngineError> {
+) -> Result<Vec<BoxedSearch>, EngineError> {
     let mut ended = Vec::with_capacity(searches.len());
     let mut needs: Vec<Option<Need>> = vec![None; searches.len()];
     loop {
@@ -509,7 +512,7 @@ fn finish(
 fn score_regions(
     engine: &mut dyn Engine,
     scope: &SearchInput,
-    searches: &mut [Box<RecordSearch>],
+    searches: &mut [BoxedSearch],
     needs: &[Need],
     effort: &mut Effort,
 ) -> Result<bool, EngineError> {
@@ -536,7 +539,7 @@ fn score_regions(
 fn align(
     engine: &mut dyn Engine,
     scope: &SearchInput,
-    searches: &mut [Box<RecordSearch>],
+    searches: &mut [BoxedSearch],
     needs: &[Need],
     effort: &mut Effort,
 ) -> Result<bool, EngineError> {
@@ -569,7 +572,7 @@ fn align(
 fn score_everything(
     engine: &mut dyn Engine,
     scope: &SearchInput,
-    searches: &mut [Box<RecordSearch>],
+    searches: &mut [BoxedSearch],
     effort: &mut Effort,
 ) -> Result<(), EngineError> {
     let mut unscored: Vec<&mut RecordSearch> =
@@ -669,7 +672,7 @@ fn score(
 /// sources that no level covers, are left for a later round.
 fn descend(
     scope: &SearchInput,
-    searches: &mut [Box<RecordSearch>],
+    searches: &mut [BoxedSearch],
     needs: &[Need],
     effort: &mut Effort,
 ) -> Result<bool, EngineError> {
