@@ -130,6 +130,37 @@ test("Chromium compiles every kernel", async () => {
   assert.deepEqual(faults, []);
 });
 
+test("a run whose GPU is lost goes on with the CPU", async () => {
+  const words = ["--filter=none", "--format=tab", "sars2.fa", "sars2.fa"];
+  const given = words.slice(3).map((name) => [name, Buffer.from(files[name]).toString("base64")]);
+  const { output, messages, submits } = await page.call(
+    async (words, given) => {
+      // By default a run uses no software GPU, and this one is lost once it has work.
+      Object.defineProperty(GPUAdapterInfo.prototype, "isFallbackAdapter", { get: () => false });
+      const request = GPUAdapter.prototype.requestDevice;
+      let submits = 0;
+      GPUAdapter.prototype.requestDevice = async function (...options) {
+        const device = await request.apply(this, options);
+        const submit = device.queue.submit.bind(device.queue);
+        device.queue.submit = (...buffers) => {
+          if (submits++ === 0) device.destroy();
+          return submit(...buffers);
+        };
+        return device;
+      };
+      const engine = await import("./engine.js");
+      const decoded = given.map(([name, text]) => [name, Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0))]);
+      const { output, messages } = await engine.run(words, Object.fromEntries(decoded));
+      return { output: new TextDecoder().decode(output), messages, submits };
+    },
+    words,
+    given,
+  );
+  assert.ok(submits > 0, messages.join("\n"));
+  assert.match(messages.join("\n"), /lost.*continuing with CPU/);
+  assert.equal(output, native(words, folder).toString());
+});
+
 test("a person aligns two proteins, sorts, filters and reads an alignment", async () => {
   await set("example", "Two proteins: hemoglobin alpha and beta");
   await page.value("document.getElementById('run').focus()");
