@@ -18,7 +18,7 @@ struct Copied<K, V> {
     value: V,
 }
 
-/// What has the shared values, among all of the process.
+/// The owner of shared values, by its number in the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Owner(u64);
 
