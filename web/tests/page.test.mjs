@@ -209,6 +209,42 @@ test("sorting and tabs work by keyboard", async () => {
   await page.press("ArrowRight");
 });
 
+test("files are dropped and chosen, and the downloads have the bytes of the command", async () => {
+  const names = ["few.q.fa", "few.t.fa"];
+  await page.call(
+    (names, texts) => {
+      document.getElementById("example").value = "";
+      document.getElementById("clear-first").click();
+      document.getElementById("clear-second").click();
+      document.querySelectorAll("#options-align [name]").forEach((field) => (field.value = field.name === "device" ? "cpu" : ""));
+      const [dropped, chosen] = names.map((name, side) => {
+        const carried = new DataTransfer();
+        carried.items.add(new File([texts[side]], name));
+        return carried;
+      });
+      document.getElementById("box-first").dispatchEvent(new DragEvent("drop", { dataTransfer: dropped, bubbles: true, cancelable: true }));
+      const input = document.getElementById("file-second");
+      input.files = chosen.files;
+      input.dispatchEvent(new Event("change", { bubbles: true }));
+      // What a browser would write to a file.
+      URL.createObjectURL = (blob) => ((window.downloaded = blob), "blob:none");
+      HTMLAnchorElement.prototype.click = () => {};
+    },
+    names,
+    names.map((name) => files[name].toString()),
+  );
+  await page.value("document.getElementById('form').requestSubmit()");
+  await page.until("document.querySelectorAll('#downloads button').length === 4");
+  await finished();
+  for (const [label, format] of [["SAM", "sam"], ["PAF", "paf"], ["TSV", "tab"], ["JSON", "json"]]) {
+    await page.value(`window.downloaded = null; [...document.querySelectorAll("#downloads button")].find((button) => button.textContent === "${label}").click()`);
+    await page.until("window.downloaded !== null");
+    await finished();
+    const text = await page.value("window.downloaded.text()");
+    assert.equal(text, native(["--device=cpu", `--format=${format}`, ...names], folder).toString(), label);
+  }
+});
+
 /** Screenshots of a phone and of a screen, in both color schemes. Nothing may be wider than the window. */
 async function picture(name) {
   for (const size of [{ width: 390, height: 844 }, { width: 390, height: 844, scheme: "dark" }, { width: 1280, height: 900 }, { width: 1280, height: 900, scheme: "dark" }]) {

@@ -2,12 +2,13 @@
 
 #[cfg(not(target_family = "wasm"))]
 mod heap;
-#[cfg(target_family = "wasm")]
-#[path = "allocator/system_heap.rs"]
-mod heap;
 
 use super::handles_it;
 use crate::terms::casts::to_usize;
+#[cfg(not(target_family = "wasm"))]
+use heap::Heap;
+#[cfg(target_family = "wasm")]
+use std::alloc::System as Heap;
 use std::alloc::{GlobalAlloc, Layout};
 use std::cell::Cell;
 use std::io::{self, Cursor, Write};
@@ -48,23 +49,23 @@ pub fn before_the_end(last: fn()) {
 unsafe impl GlobalAlloc for Allocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: the caller keeps to the requirements, which are the same.
-        had(unsafe { heap::alloc(layout) }, layout.size())
+        had(unsafe { Heap.alloc(layout) }, layout.size())
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         // SAFETY: the caller keeps to the requirements, which are the same.
-        had(unsafe { heap::alloc_zeroed(layout) }, layout.size())
+        had(unsafe { Heap.alloc_zeroed(layout) }, layout.size())
     }
 
     unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         // SAFETY: `memory` came from the heap with this layout, because this allocator passes on all calls; the caller
         // guarantees that `size` is not 0 and fits.
-        had(unsafe { heap::realloc(memory, layout, size) }, size)
+        had(unsafe { Heap.realloc(memory, layout, size) }, size)
     }
 
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
         // SAFETY: `memory` came from the heap with this layout, because this allocator passes on all calls.
-        unsafe { heap::dealloc(memory, layout) }
+        unsafe { Heap.dealloc(memory, layout) }
     }
 }
 

@@ -25,7 +25,20 @@ fn is_of_system(memory: *mut u8, size: usize) -> bool {
     is_large(size) || (FELL_BACK.load(Ordering::Relaxed) && !unsafe { mi_is_in_heap_region(memory.cast()) })
 }
 
-/// Takes a small block from the system if mimalloc has none.
+/// A block of `size` bytes. Small blocks come from mimalloc, or from the system if mimalloc has none.
+#[inline]
+fn block(
+    size: usize,
+    from_mimalloc: impl FnOnce() -> *mut u8,
+    from_system: impl FnOnce() -> *mut u8,
+) -> *mut u8 {
+    if is_large(size) {
+        return from_system();
+    }
+    let memory = from_mimalloc();
+    if memory.is_null() { fall_back(from_system) } else { memory }
+}
+
 #[cold]
 fn fall_back(from_system: impl FnOnce() -> *mut u8) -> *mut u8 {
     // Before a thread gets the block, it sees that there are such blocks.
@@ -33,72 +46,62 @@ fn fall_back(from_system: impl FnOnce() -> *mut u8) -> *mut u8 {
     from_system()
 }
 
-/// # Safety
-/// The requirements of [`GlobalAlloc::alloc`].
-#[inline]
-pub unsafe fn alloc(layout: Layout) -> *mut u8 {
-    // SAFETY: in this function, the caller guarantees a layout of nonzero size.
-    let from_system = || unsafe { System.alloc(layout) };
-    if is_large(layout.size()) {
-        return from_system();
-    }
-    // SAFETY: as above.
-    let memory = unsafe { MiMalloc.alloc(layout) };
-    if memory.is_null() { fall_back(from_system) } else { memory }
-}
+/// Both allocators.
+pub struct Heap;
 
-/// # Safety
-/// The requirements of [`GlobalAlloc::alloc_zeroed`].
-#[inline]
-pub unsafe fn alloc_zeroed(layout: Layout) -> *mut u8 {
-    // SAFETY: in this function, the caller guarantees a layout of nonzero size.
-    let from_system = || unsafe { System.alloc_zeroed(layout) };
-    if is_large(layout.size()) {
-        return from_system();
+// SAFETY: each block comes from one of two allocators that fulfil the requirements, and goes back to the same one.
+unsafe impl GlobalAlloc for Heap {
+    #[inline]
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: the caller guarantees a layout of nonzero size.
+        block(layout.size(), || unsafe { MiMalloc.alloc(layout) }, || unsafe { System.alloc(layout) })
     }
-    // SAFETY: as above.
-    let memory = unsafe { MiMalloc.alloc_zeroed(layout) };
-    if memory.is_null() { fall_back(from_system) } else { memory }
-}
 
-/// # Safety
-/// The requirements of [`GlobalAlloc::realloc`], for a block of this module.
-#[inline]
-pub unsafe fn realloc(memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-    let of_system = is_of_system(memory, layout.size());
-    if of_system && is_large(size) {
-        // SAFETY: the block came from the system with this layout.
-        return unsafe { System.realloc(memory, layout, size) };
+    #[inline]
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        let from_mimalloc = || {
+            // SAFETY: the caller guarantees a layout of nonzero size.
+            unsafe { MiMalloc.alloc_zeroed(layout) }
+        };
+        // SAFETY: as above.
+        block(layout.size(), from_mimalloc, || unsafe { System.alloc_zeroed(layout) })
     }
-    if !of_system && !is_large(size) {
-        // SAFETY: the block came from mimalloc with this layout.
-        let moved = unsafe { MiMalloc.realloc(memory, layout, size) };
-        if !moved.is_null() {
-            return moved;
+
+    #[inline]
+    unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        let of_system = is_of_system(memory, layout.size());
+        if of_system && is_large(size) {
+            // SAFETY: the block came from the system with this layout.
+            return unsafe { System.realloc(memory, layout, size) };
+        }
+        if !of_system && !is_large(size) {
+            // SAFETY: the block came from mimalloc with this layout.
+            let moved = unsafe { MiMalloc.realloc(memory, layout, size) };
+            if !moved.is_null() {
+                return moved;
+            }
+        }
+        // SAFETY: the caller guarantees that `size` is not 0 and fits with this alignment. Both blocks have the bytes that are
+        // copied, and the old one is given back once.
+        unsafe {
+            let moved = self.alloc(Layout::from_size_align_unchecked(size, layout.align()));
+            if !moved.is_null() {
+                ptr::copy_nonoverlapping(memory, moved, layout.size().min(size));
+                self.dealloc(memory, layout);
+            }
+            moved
         }
     }
-    // SAFETY: the caller guarantees that `size` is not 0 and fits with this alignment. Both blocks have the bytes that are
-    // copied, and the old one is given back once.
-    unsafe {
-        let moved = alloc(Layout::from_size_align_unchecked(size, layout.align()));
-        if !moved.is_null() {
-            ptr::copy_nonoverlapping(memory, moved, layout.size().min(size));
-            dealloc(memory, layout);
-        }
-        moved
-    }
-}
 
-/// # Safety
-/// The requirements of [`GlobalAlloc::dealloc`], for a block of this module.
-#[inline]
-pub unsafe fn dealloc(memory: *mut u8, layout: Layout) {
-    // SAFETY: the block came from the system or from mimalloc with this layout.
-    unsafe {
-        if is_of_system(memory, layout.size()) {
-            System.dealloc(memory, layout);
-        } else {
-            MiMalloc.dealloc(memory, layout);
+    #[inline]
+    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+        // SAFETY: the block came from the system or from mimalloc with this layout.
+        unsafe {
+            if is_of_system(memory, layout.size()) {
+                System.dealloc(memory, layout);
+            } else {
+                MiMalloc.dealloc(memory, layout);
+            }
         }
     }
 }
@@ -120,11 +123,11 @@ mod tests {
                     let first = layout(sizes[0]);
                     let mut memory = match fell_back {
                         true => fall_back(|| System.alloc_zeroed(first)),
-                        false => alloc_zeroed(first),
+                        false => Heap.alloc_zeroed(first),
                     };
                     memory.write(7);
                     for pair in sizes.windows(2) {
-                        memory = realloc(memory, layout(pair[0]), pair[1]);
+                        memory = Heap.realloc(memory, layout(pair[0]), pair[1]);
                         assert!(memory.addr().is_multiple_of(align));
                         let kept = pair[0].min(pair[1]);
                         let last = memory.add(kept - 1).read();
@@ -133,7 +136,7 @@ mod tests {
                         memory.add(pair[1] - 1).write(9);
                         memory.write(7);
                     }
-                    dealloc(memory, layout(sizes[sizes.len() - 1]));
+                    Heap.dealloc(memory, layout(sizes[sizes.len() - 1]));
                 }
             }
         }
