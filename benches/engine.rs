@@ -167,7 +167,8 @@ fn profile(name: &str, device: &mut Device, count: usize, rows: usize, cols: usi
     pairs.iter_mut().for_each(|pair| pair.query = 0);
     let matrix = Matrix::named("BLOSUM62").expect("built in");
     let scores = batch.query(0).iter().map(|&code| matrix.scores[usize::from(code)]).collect();
-    let scoring = protein().with_profile(batch.query(0), Arc::new(PositionScores { rows: scores }));
+    let scoring =
+        protein().with_profile(batch.query(0), Arc::new(PositionScores { rows: scores, gaps: Vec::new() }));
     score_pairs(name, device, &Batch { scoring: Arc::new(scoring), ..batch }, &pairs);
 }
 

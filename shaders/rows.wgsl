@@ -10,6 +10,10 @@
 @group(0) @binding($targets) var<storage, read> targets: array<u32>;
 //!if PROFILE
 // Scores of the positions of all queries, one byte each, in rows of POSITION_WORDS words: [position][target code].
+//!if GAPS
+// The last word of a row has the costs of the gaps that leave the position, one byte each: the first and each further residue of a
+// deletion, and of an insertion.
+//!end
 //!else
 // Substitution scores, one byte each: [query code][target code].
 //!end
@@ -19,9 +23,14 @@
 // What enters the next strip, for each column of a task.
 @group(0) @binding($scratch) var<storage, read_write> below: array<array<i32, 7>>;
 
+//!if GAPS
+// The highest penalty of a residue of a gap.
+const FIRST: i32 = 127;
+//!else
 // Penalties of the first residue of a gap and of each further residue; if paths may change the frame, also of a change.
 override FIRST: i32 = 2;
 override EXTEND: i32 = 1;
+//!end
 //!if FRAMED
 override SHIFT: i32 = 1;
 //!end
@@ -46,6 +55,20 @@ fn score(first: u32, letter: u32) -> i32 {
     }
     return extractBits(i32(scores[first + letter / 4u]), letter % 4u * 8u, 8u);
 }
+//!if GAPS
+
+// Returns the gap costs of a query row.
+fn costs_of(first: u32) -> u32 {
+    if (first == NO_ROW) {
+        return 0x7f7f7f7fu;
+    }
+    return scores[first + POSITION_WORDS - 1u];
+}
+
+fn cost(costs: u32, byte: u32) -> i32 {
+    return i32(extractBits(costs, byte * 8u, 8u));
+}
+//!end
 //!else
 // Returns the first index of a query row's scores. Bases that end no codon, and rows outside the query, have none.
 fn scores_of(task: Task, row: u32) -> u32 {
@@ -96,6 +119,9 @@ fn main(
         let first_row = (strip * LANES + lane) * ROWS;
 //!for rows
         let scores$k = scores_of(task, first_row + $ku);
+//!if GAPS
+        let costs$k = costs_of(scores$k);
+//!end
         var h$k = 0;
         var e$k = -FIRST;
 //!end
@@ -138,12 +164,17 @@ fn main(
                 let matched$k = before.w + score(scores$k, letter);
 //!end
                 let t$k = max(max(matched$k, 0), max(e$k, gaps.x));
+//!if GAPS
+                e$k = max(e$k - cost(costs$k, 1u), t$k - cost(costs$k, 0u));
+                gaps.x = max(gaps.x - cost(costs$k, 3u), t$k - cost(costs$k, 2u));
+//!else
                 let opened$k = t$k - FIRST;
                 e$k = max(e$k - EXTEND, opened$k);
 //!if FRAMED
                 gaps = vec3<i32>(gaps.y, gaps.z, max(gaps.x - EXTEND, opened$k));
 //!else
                 gaps.x = max(gaps.x - EXTEND, opened$k);
+//!end
 //!end
                 before = vec4<i32>(before.y, before.z, before.w, h$k);
                 h$k = t$k;

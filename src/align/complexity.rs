@@ -60,11 +60,11 @@ pub fn unmasked_score(
     let (mut running, mut best) = (0i64, 0i64);
     for PathRun { op, len, query: rows, target: columns } in alignment.runs() {
         if op != PathOp::Match {
-            running = (running - scoring.gap_cost(len as usize)).max(0);
+            running = (running - scoring.gap_cost_at(op, rows.start, len as usize)).max(0);
             continue;
         }
         for (i, j) in rows.zip(columns) {
-            let score = i64::from(scoring.score(query[i], target[j]));
+            let score = i64::from(scoring.position_score(i, query[i], target[j]));
             let is_masked = query_mask[i - first_row] || target_mask[j - first_column];
             running = (running + if is_masked { score.min(0) } else { score }).max(0);
             best = best.max(running);

@@ -213,12 +213,13 @@ pub struct ScoringFlags {
     /// Penalty of opening a gap (positive; 0 for linear gap costs)
     ///
     /// Two numbers, as in --gap-open 4,24 --gap-extend 2,1, are the costs of two pieces, as in minimap2: each gap costs the
-    /// lower of the two. The second piece opens at a higher cost and extends at a lower cost.
+    /// lower of the two. The second piece opens at a higher cost and extends at a lower cost. With --profile, one number replaces
+    /// the gap costs of models.
     #[arg(long, value_name = "N[,N]", allow_negative_numbers = true, value_parser = values::gap_penalties)]
     gap_open: Option<PerPiece>,
     /// Penalty of each residue of a gap, including the first (positive)
     ///
-    /// Two numbers if --gap-open has two.
+    /// Two numbers if --gap-open has two. With --profile, one number replaces the gap costs of models.
     #[arg(long, value_name = "N[,N]", allow_negative_numbers = true, value_parser = values::gap_penalties)]
     gap_extend: Option<PerPiece>,
     /// Substitution matrix: BLOSUM45/50/62/80/90, PAM30/70/250 or an NCBI file

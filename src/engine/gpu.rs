@@ -528,7 +528,8 @@ impl Engine for Gpu {
         }
         let has_tiles = DatabaseTiles::new(scoring_of(batch), self.limits().subgroup).is_some();
         let is_brief = batch.scoring.profile.is_some() && batch.targets.len() < self.tuning.profile_targets;
-        if !has_tiles || is_brief {
+        // Tiles have the same gap costs in all rows.
+        if !has_tiles || is_brief || batch.scoring.position_gaps().is_some() {
             return by_pairs(self, batch, asked);
         }
         let longest = batch.targets.longest_short();

@@ -120,8 +120,8 @@ fn two_layers_of<const PIECES: usize>(
         let mut diagonal = std::mem::replace(&mut corner, left.h);
         for (j, (&t, (all_above, met_f))) in target.iter().zip(&mut above).enumerate() {
             let matched = diagonal + scoring.score(q, t);
-            let all = decide(matched, [all_e, all_above.gaps], IMPOSSIBLE, pieces);
-            let met = decide(matched, [met_e, *met_f], IMPOSSIBLE, pieces);
+            let all = decide(matched, [all_e, all_above.gaps], IMPOSSIBLE, [pieces; 2]);
+            let met = decide(matched, [met_e, *met_f], IMPOSSIBLE, [pieces; 2]);
             cell(i, j, met.h, LayeredBits::from(all.bits) | LayeredBits::from(met.bits) << LAYER_BITS);
             (all_e, met_e, diagonal) = (all.e, met.e, all_above.h);
             (*all_above, *met_f) = (Carried { h: all.h, gaps: all.f }, met.f);

@@ -20,8 +20,8 @@ pub struct Decided<const PIECES: usize> {
     pub bits: CellBits,
 }
 
-/// Decides a cell from `matched` = H(i-1,j-1) + s(q_i,t_j), and E(i,j) and F(i,j) of each of the `pieces` of the gap
-/// costs. Ties go to the stop, the diagonal, the deletion and the insertion, in this order, and among gaps of one kind to
+/// Decides a cell from `matched` = H(i-1,j-1) + s(q_i,t_j), and E(i,j) and F(i,j) of each of the pieces of the gap
+/// costs, which are those of the deletions and the insertions that leave the cell. Ties go to the stop, the diagonal, the deletion and the insertion, in this order, and among gaps of one kind to
 /// the first piece; a gap opens rather than extends. `floor` is the minimum of H.
 ///
 /// Plain loops, because the specification's engine spends its time here and tests are compiled without much inlining.
@@ -30,7 +30,7 @@ pub fn decide<const PIECES: usize>(
     matched: i32,
     [mut e, mut f]: [[i32; PIECES]; 2],
     floor: i32,
-    pieces: [GapPiece; PIECES],
+    [deletions, insertions]: [[GapPiece; PIECES]; 2],
 ) -> Decided<PIECES> {
     let mut best = (floor, CellSource::Stop as CellBits);
     if matched > floor {
@@ -40,14 +40,14 @@ pub fn decide<const PIECES: usize>(
     let (h, mut bits) = with_gaps(best, f, CellSource::Insertion);
     let mut piece = 0;
     while piece < PIECES {
-        let (opened, extend) = (h - pieces[piece].first(), pieces[piece].extend);
         let [deletion, insertion] = extend_bits(piece);
-        let [longer_e, longer_f] = [e[piece] - extend, f[piece] - extend];
-        (e[piece], f[piece]) = (opened, opened);
-        if longer_e > opened {
+        let longer_e = e[piece] - deletions[piece].extend;
+        let longer_f = f[piece] - insertions[piece].extend;
+        (e[piece], f[piece]) = (h - deletions[piece].first(), h - insertions[piece].first());
+        if longer_e > e[piece] {
             (e[piece], bits) = (longer_e, bits | deletion);
         }
-        if longer_f > opened {
+        if longer_f > f[piece] {
             (f[piece], bits) = (longer_f, bits | insertion);
         }
         piece += 1;
@@ -104,7 +104,7 @@ fn recurrence_of<const PIECES: usize>(
         for (j, (&t, above)) in target.iter().zip(&mut above).enumerate() {
             // Invariant: diagonal = H(i-1,j-1), above = H(i-1,j) and F(i,j), e = E(i,j).
             let matched = diagonal + scoring.score(q, t);
-            let decided = decide(matched, [e, above.gaps], floor, pieces);
+            let decided = decide(matched, [e, above.gaps], floor, [pieces; 2]);
             (heights[j], directions[j]) = (decided.h, decided.bits);
             diagonal = above.h;
             *above = Carried { h: decided.h, gaps: decided.f };

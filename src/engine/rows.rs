@@ -2,7 +2,16 @@
 //! strand of DNA, whose paths may change the frame (Zhang, Pearson and Miller 1997). [`crate::engine::cpu`] and the GPU
 //! engine compute the same scores on vectors.
 //!
-//! For a profile, the recurrence is that of the front page with `s(i,t_j)` in the place of `s(q_i,t_j)`. For codons, code i of the query is the residue of the codon that ends with base i of the strand (`Strand::PlusCodons`), so row i is
+//! For a profile, the recurrence is that of the front page with `s(i,t_j)` in the place of `s(q_i,t_j)`. If its positions have gap
+//! costs ([`PositionGaps`](crate::terms::scoring::PositionGaps)), a deletion pays those after its position, and an insertion those
+//! of each position that it skips:
+//!
+//! ```text
+//! E(i,j+1) = max(E(i,j) - extend of after_i,       H(i,j) - first of after_i)
+//! F(i+1,j) = max(F(i,j) - extend of skipped_(i+1), H(i,j) - first of skipped_(i+1))
+//! ```
+//!
+//! For codons, code i of the query is the residue of the codon that ends with base i of the strand (`Strand::PlusCodons`), so row i is
 //! the matrix after base i, and the codon before is 3 rows above. A path that leaves a base out takes 4 rows, and one that
 //! reads a base twice takes 2. Both cost `frameshift`:
 //!
@@ -97,23 +106,31 @@ impl Column {
             (Some(profile), _) => {
                 let scores = profile.rows.get(first..).unwrap_or_default();
                 let scores = scores.iter().map(|row| i32::from(row[usize::from(t)]));
-                self.advance_in::<1>(scores, gap, 0, cell);
+                match profile.gaps.is_empty() {
+                    true => self.advance_in::<1>(scores.map(|score| (score, [gap; 2])), gap, 0, cell),
+                    false => {
+                        let gaps = (first..).map(|position| profile.gaps_after(position));
+                        self.advance_in::<1>(scores.zip(gaps), gap, 0, cell);
+                    }
+                }
             }
             (None, shift) => {
                 // A look at the table for each residue costs more than this copy of its column.
                 let column: [i32; CODES] = std::array::from_fn(|q| scoring.score(to_u8(q), t));
                 let scores = query.iter().map(|&q| column[usize::from(q)]);
-                self.advance_in::<STEP>(scores.skip(STEP - 1), gap, shift.unwrap_or(0), cell);
+                let steps = scores.skip(STEP - 1).map(|score| (score, [gap; 2]));
+                self.advance_in::<STEP>(steps, gap, shift.unwrap_or(0), cell);
             }
         }
     }
 
-    /// Computes the next column from the scores of its rows, the first of which is row `ROWS`. A codon or a position has `ROWS`
-    /// rows, and paths may change the frame of codons.
+    /// Computes the next column from the score of each row, and the costs of the deletion and the insertion that leave it. The first
+    /// row is row `ROWS`. A codon or a position has `ROWS` rows, and paths may change the frame of codons. No gap costs less than
+    /// `gap`.
     #[inline(always)]
     fn advance_in<const ROWS: usize>(
         &mut self,
-        scores: impl Iterator<Item = i32>,
+        steps: impl Iterator<Item = (i32, [GapPiece; 2])>,
         gap: GapPiece,
         shift: i32,
         mut cell: impl FnMut(usize, i32, u8),
@@ -122,7 +139,7 @@ impl Column {
         let mut above = [0; ABOVE];
         let mut f = [-gap.first(); ROWS];
         let rows = self.h.iter_mut().zip(&mut self.e).enumerate().skip(ROWS);
-        for ((row, (h, e)), score) in rows.zip(scores) {
+        for ((row, (h, e)), (score, [deletion, insertion])) in rows.zip(steps) {
             let mut best = (above[ROWS - 1], RowStep::Next);
             if ROWS > 1 {
                 for step in [RowStep::Forward, RowStep::Back] {
@@ -132,7 +149,7 @@ impl Column {
                     }
                 }
             }
-            let decided = decide(best.0 + score, [[*e], [f[0]]], 0, [gap]);
+            let decided = decide(best.0 + score, [[*e], [f[0]]], 0, [[deletion], [insertion]]);
             above = [*h, above[0], above[1], above[2]];
             (*h, [*e]) = (decided.h, decided.e);
             f.rotate_left(1);
@@ -299,7 +316,7 @@ mod tests {
     use crate::terms::alignment::PathOp;
     use crate::terms::alphabet::Alphabet;
     use crate::terms::random::Random;
-    use crate::terms::scoring::Matrix;
+    use crate::terms::scoring::{Matrix, PositionGaps, PositionScores};
     use std::sync::Arc;
 
     /// The best score by its definition: each predecessor of a codon and each length of a gap is tried.
@@ -319,6 +336,29 @@ mod tests {
                     (1..=row / STEP).map(|gap| ends[row - STEP * gap][col] - scoring.gap_cost(gap));
                 let all = codons.chain(deletions).chain(insertions);
                 ends[row][col] = all.fold(0, i64::max);
+                best = best.max(ends[row][col]);
+            }
+        }
+        best
+    }
+
+    /// The best score of a profile by its definition: each length of a gap is tried.
+    fn defined_by_positions(profile: &PositionScores, target: &[u8]) -> i64 {
+        let mut ends = vec![vec![0i64; target.len() + 1]; profile.rows.len() + 1];
+        let mut best = 0;
+        for row in 1..ends.len() {
+            for col in 1..=target.len() {
+                let score = i64::from(profile.rows[row - 1][usize::from(target[col - 1])]);
+                let mut all = vec![0, ends[row - 1][col - 1] + score];
+                let after = profile.gaps[row - 1].after;
+                all.extend((1..=col).map(|gap| ends[row][col - gap] - after.cost(gap)));
+                let mut cost = 0;
+                for first in (0..row).rev() {
+                    let skipped = profile.gaps[first].skipped;
+                    all.push(ends[first][col] - cost - i64::from(skipped.first()));
+                    cost += i64::from(skipped.extend);
+                }
+                ends[row][col] = all.into_iter().fold(0, i64::max);
                 best = best.max(ends[row][col]);
             }
         }
@@ -406,5 +446,79 @@ mod tests {
             assert_eq!(Paths::of(vec![in_parts]).framed_runs(0).unwrap().collect::<Vec<_>>(), runs, "{case}");
         }
         assert!(shifts > 100 && gaps > 50, "{shifts} {gaps}");
+    }
+
+    #[test]
+    fn profiles_with_gap_costs_keep_to_the_definition() {
+        let mut random = Random::new(12);
+        let blosum = Matrix::named("BLOSUM62").unwrap();
+        let mut gaps = [0; 2];
+        for round in 0..400 {
+            let len = 1 + random.below(20);
+            let query = random.codes(len, 20);
+            // The residues of the query, with some lost and others added.
+            let mut target = random.codes(round % 4, 20);
+            for &q in &query {
+                let added = [0, 0, 0, 0, 1, 3][random.below(6)];
+                target.extend(random.codes(added, 20));
+                target.extend((random.below(4) > 0).then_some(q));
+            }
+            target.push(0);
+            let piece = |random: &mut Random| GapPiece {
+                open: random.below(10) as i32,
+                extend: 1 + random.below(5) as i32,
+            };
+            let of_positions = |_| PositionGaps { after: piece(&mut random), skipped: piece(&mut random) };
+            let gap_costs: Vec<PositionGaps> = (0..len).map(of_positions).collect();
+            let rows = query.iter().map(|&q| blosum.scores[usize::from(q)]).collect();
+            let profile = Arc::new(PositionScores { rows, gaps: gap_costs });
+            let scoring = Scoring::matrix(Alphabet::Protein, blosum.clone(), 11, 1);
+            let batch = Batch {
+                queries: Arc::new([&query[..]].into_iter().collect()),
+                targets: Arc::new([&target[..]].into_iter().collect()),
+                scoring: Arc::new(scoring.with_profile(&query, Arc::clone(&profile))),
+            };
+            let pair = Pair { query: 0, target: 0, start: 0, own: 0, end: target.len() as u32 };
+            let hit = best(&batch, &pair);
+            let case = format!("round {round}, {profile:?}: {query:?} {target:?}");
+            assert_eq!(i64::from(hit.score), defined_by_positions(&profile, &target), "{case}");
+            if hit.score == 0 {
+                continue;
+            }
+            let window = crate::align::backtrace::window_of(&batch, 0, 0, 0, &hit);
+            let found = paths(&batch, &[window]);
+            let runs: Vec<FramedRun> = found.framed_runs(0).unwrap().collect();
+            let (mut row, mut col, mut score) = (hit.query_end as usize, hit.target_end as usize, 0);
+            for run in &runs {
+                let FramedRun::Run(len, op) = *run else { panic!("{case}") };
+                for at in (0..len as usize).rev() {
+                    let is_first = at == 0;
+                    let cost =
+                        |piece: GapPiece| i64::from(if is_first { piece.first() } else { piece.extend });
+                    match op {
+                        PathOp::Match => {
+                            (row, col) = (row - 1, col - 1);
+                            score += i64::from(profile.rows[row][usize::from(target[col])]);
+                        }
+                        PathOp::Deletion => {
+                            col -= 1;
+                            score -= cost(profile.gaps[row - 1].after);
+                        }
+                        PathOp::Insertion => {
+                            row -= 1;
+                            score -= cost(profile.gaps[row].skipped);
+                        }
+                    }
+                }
+            }
+            assert_eq!(score, i64::from(hit.score), "{case}");
+            let has =
+                |wanted: PathOp| runs.iter().any(|run| matches!(run, FramedRun::Run(_, op) if *op == wanted));
+            gaps[0] += usize::from(has(PathOp::Deletion));
+            gaps[1] += usize::from(has(PathOp::Insertion));
+            let in_parts = path_of(&batch, &window, usize::MAX, 1 + random.below(40)).unwrap();
+            assert_eq!(Paths::of(vec![in_parts]).framed_runs(0).unwrap().collect::<Vec<_>>(), runs, "{case}");
+        }
+        assert!(gaps.iter().all(|&gaps| gaps > 100), "{gaps:?}");
     }
 }

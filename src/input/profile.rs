@@ -13,7 +13,7 @@ pub use alignment::of_alignment;
 
 use crate::terms::alphabet::{Alphabet, SCORED};
 use crate::terms::casts::{to_i8, whole_i32};
-use crate::terms::scoring::MOST_IN_TABLE;
+use crate::terms::scoring::{MOST_IN_TABLE, PositionGaps};
 use std::borrow::Cow;
 
 /// Maximum number of positions of a profile.
@@ -37,8 +37,20 @@ pub struct Profile {
     pub residues: Vec<u8>,
     /// Scores of each position against the codes of proteins, in half bits, from -127 to 127.
     pub scores: Vec<[i8; COLUMNS]>,
+    /// Gap costs of each position, in half bits. Empty if the format has none.
+    pub gaps: Vec<PositionGaps>,
     /// Contents of the file that the scores ignore, in a few words.
     pub dropped: Option<String>,
+}
+
+impl Profile {
+    /// Drops the gap costs of the positions.
+    pub fn without_gap_costs(self) -> Profile {
+        match self.gaps.is_empty() {
+            true => self,
+            false => Profile { gaps: Vec::new(), dropped: Some(hmm::DROPPED_WITH_GAPS.to_string()), ..self },
+        }
+    }
 }
 
 /// A fault in a file of profiles.

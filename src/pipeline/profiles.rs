@@ -32,10 +32,13 @@ pub fn read(options: &Options, reporter: &dyn Reporter) -> Result<(Reader, Vec<A
     let path = &*options.query;
     let text = Reader::whole_text(path)?;
     let name = path.file_stem().map_or("profile".into(), |stem| stem.to_string_lossy());
-    let profiles = profile::parse(&text, &name).map_err(|fault| {
+    let mut profiles = profile::parse(&text, &name).map_err(|fault| {
         let place = Place { file: path.to_path_buf(), record: None, line: Some(fault.line) };
         Error::input(place, fault.text, fault.remedy)
     })?;
+    if options.scoring.gap_open.or(options.scoring.gap_extend).is_some() {
+        profiles = profiles.into_iter().map(Profile::without_gap_costs).collect();
+    }
     let dropped: BTreeSet<&str> = profiles.iter().filter_map(|profile| profile.dropped.as_deref()).collect();
     for dropped in dropped {
         reporter.note(&format!("{}: the scores leave out {dropped}", path.display()));
@@ -50,14 +53,14 @@ pub fn read(options: &Options, reporter: &dyn Reporter) -> Result<(Reader, Vec<A
     Ok((reader, profiles.iter().map(|profile| Arc::new(position_scores(profile))).collect()))
 }
 
-/// The scores of a profile against all codes of proteins.
+/// The scores of a profile against all codes of proteins, and its gap costs.
 fn position_scores(profile: &Profile) -> PositionScores {
     let row = |scores: &[i8; SCORED as usize]| {
         let score =
             |code: usize| scores.get(usize::from(scored_code(to_u8(code)))).copied().unwrap_or(i8::MIN);
         std::array::from_fn::<i8, CODES, _>(score)
     };
-    PositionScores { rows: profile.scores.iter().map(row).collect() }
+    PositionScores { rows: profile.scores.iter().map(row).collect(), gaps: profile.gaps.clone() }
 }
 
 impl ProfileSearch {

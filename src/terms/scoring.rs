@@ -5,11 +5,15 @@
 
 mod gaps;
 mod mode;
+mod positions;
 
 pub(crate) use gaps::with_pieces;
 pub use gaps::{FurtherPieces, GapPiece, Gaps, MOST_PIECES};
 pub use mode::AlignmentMode;
+#[doc(hidden)]
+pub use positions::{PositionGaps, PositionScores};
 
+use crate::terms::alignment::PathOp;
 use crate::terms::alphabet::{Alphabet, CODES, SCORED, is_base, is_end, scored_code, without_end};
 use crate::terms::casts::{const_u8, to_i8, to_i32, to_i64, to_u8};
 use crate::terms::error::{Error, Place};
@@ -49,16 +53,10 @@ pub struct Scoring {
     #[doc(hidden)]
     pub frameshift: Option<i32>,
     /// Scores of the positions of the only query, in the place of the substitution scores of its residues. These are at least
-    /// as high, so that they bound the score of an alignment.
+    /// as high, so that they bound the score of an alignment. If the positions have gap costs, those of the scoring are at most
+    /// as high.
     #[doc(hidden)]
     pub profile: Option<Arc<PositionScores>>,
-}
-
-/// The scores of each position of a query against each target code.
-#[doc(hidden)]
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct PositionScores {
-    pub rows: Vec<[i8; CODES]>,
 }
 
 /// How two residues score against each other.
@@ -311,10 +309,10 @@ impl Scoring {
         }
     }
 
-    /// The scoring of a profile with these rows, for a query of these residues.
+    /// The scoring of a profile for a query of these residues. Its scores are the highest, and its gap costs the lowest, of the
+    /// positions.
     pub fn with_profile(mut self, residues: &[u8], profile: Arc<PositionScores>) -> Scoring {
         if let Substitution::Matrix(matrix) = &mut self.substitution {
-            // The scores of a residue are the highest of its positions.
             let mut scores = [[i8::MIN; CODES]; CODES];
             for (&q, row) in residues.iter().zip(&profile.rows) {
                 let most = &mut scores[usize::from(q)];
@@ -322,7 +320,18 @@ impl Scoring {
             }
             matrix.scores = scores;
         }
-        Scoring { profile: Some(profile), ..self }
+        let gaps = profile.lowest_gap().map_or(self.gaps(), Gaps::affine);
+        Scoring { profile: Some(profile), ..self }.with_gaps(gaps)
+    }
+
+    /// The profile, if its positions have gap costs.
+    pub fn position_gaps(&self) -> Option<&PositionScores> {
+        self.profile.as_deref().filter(|profile| !profile.gaps.is_empty())
+    }
+
+    /// Cost of a gap of `len` residues in a path that has `row` rows of the query before it.
+    pub fn gap_cost_at(&self, op: PathOp, row: usize, len: usize) -> i64 {
+        self.position_gaps().map_or_else(|| self.gap_cost(len), |profile| profile.gap_cost(op, row, len))
     }
 
     /// `s(q, t)` without an end bonus.

@@ -58,6 +58,122 @@ fn formats_describe_one_family() {
     }
 }
 
+/// Position of a model: match emissions and transitions, as negative natural logarithms.
+#[derive(Default)]
+struct Node {
+    emissions: Vec<f64>,
+    transitions: Vec<f64>,
+}
+
+/// The nodes of a model, from that of the begin state.
+fn nodes(model: &str) -> Vec<Node> {
+    let number = |word: &str| if word == "*" { f64::INFINITY } else { word.parse().unwrap() };
+    let numbers = |line: &str, skipped: usize| line.split_whitespace().skip(skipped).map(number).collect();
+    let lines: Vec<&str> = model.lines().skip_while(|line| !line.contains("COMPO")).collect();
+    let node = |lines: &[&str]| Node {
+        emissions: lines[0].split_whitespace().skip(1).take(20).map(number).collect(),
+        transitions: numbers(lines[2], 0),
+    };
+    lines.chunks_exact(3).map(node).collect()
+}
+
+/// The score of a hit by its CIGAR, from the model, and whether it has a deletion or an insertion.
+fn score_of(row: &[String], nodes: &[Node], target: &str, gap: Option<(f64, f64)>) -> (f64, bool) {
+    let half_bits = |logarithm: f64| (logarithm * 2.0 / 2f64.ln()).round().min(127.0);
+    let emission = |node: &Node, letter: char| {
+        let Some(place) = "ACDEFGHIKLMNPQRSTVWY".find(letter) else { return -1.0 };
+        half_bits(-node.emissions[place] - BACKGROUND[place].ln())
+    };
+    // m->m, m->i, m->d, i->m, i->i, d->m, d->d
+    let after = |i: usize| {
+        let own = &nodes[i].transitions;
+        let extend = half_bits(own[4]).max(1.0);
+        (half_bits(own[1] + own[3] - own[0]).max(extend), extend)
+    };
+    let skipped = |i: usize| {
+        let (before, own) = (&nodes[i - 1].transitions, &nodes[i].transitions);
+        let extend = half_bits(before[6] + own[5] - before[5]).max(1.0);
+        (half_bits(before[2] - before[0] + own[5]).max(extend), extend)
+    };
+    let target: Vec<char> = target.chars().collect();
+    let (mut i, mut j): (usize, usize) = (row[2].parse().unwrap(), row[3].parse().unwrap());
+    let (mut score, mut len, mut has_gap) = (0.0, 0, false);
+    for letter in row[4].chars() {
+        if let Some(digit) = letter.to_digit(10) {
+            len = 10 * len + digit;
+            continue;
+        }
+        for at in 0..std::mem::take(&mut len) {
+            let cost = |(first, extend): (f64, f64)| if at == 0 { first } else { extend };
+            match letter {
+                // The next position and the next residue are i and j, counted from 1.
+                'D' => {
+                    score -= cost(gap.unwrap_or_else(|| after(i - 1)));
+                    j += 1;
+                }
+                'I' => {
+                    score -= cost(gap.unwrap_or_else(|| skipped(i)));
+                    i += 1;
+                }
+                _ => {
+                    score += emission(&nodes[i], target[j - 1]);
+                    (i, j) = (i + 1, j + 1);
+                }
+            }
+            has_gap |= "DI".contains(letter);
+        }
+    }
+    (score, has_gap)
+}
+
+/// HMMER's frequencies of the amino acids, from A to Y.
+const BACKGROUND: [f64; 20] = [
+    0.0787945, 0.0151600, 0.0535222, 0.0668298, 0.0397062, 0.0695071, 0.0229198, 0.0590092, 0.0594422,
+    0.0963728, 0.0237718, 0.0414386, 0.0482904, 0.0395639, 0.0540978, 0.0683364, 0.0540687, 0.0673417,
+    0.0114135, 0.0304133,
+];
+
+/// Scores of models are those of their transitions, or of --gap-open and --gap-extend if one of them is given.
+#[test]
+fn models_have_gap_costs_of_their_own() {
+    let nodes = nodes(&crate::common::text(&format!("{PROFILES}.hmm")));
+    assert_eq!(nodes.len(), 53);
+    let targets = crate::common::text("data/scope_small.fa");
+    let target = |name: &str| -> String {
+        let record = targets.split('>').find(|record| record.split_whitespace().next() == Some(name));
+        record.unwrap().lines().skip(1).collect::<String>().to_ascii_uppercase()
+    };
+    let mut scores = Vec::new();
+    for (more, gap) in [
+        ("", None),
+        ("--gap-open 11", Some((12.0, 1.0))),
+        ("--gap-extend 2", Some((13.0, 2.0))),
+        ("--gap-open 7 --gap-extend 2", Some((9.0, 2.0))),
+    ] {
+        let line = "-q --profile --all --evalue 1000 --format tab --columns sseqid,score,qstart,sstart,cigar";
+        let outcome = line_here(&format!("{line} {more} {PROFILES}.hmm data/scope_small.fa"));
+        let hits = rows(outcome.text());
+        let mut gaps = 0;
+        for row in &hits {
+            let (score, has_gap) = score_of(row, &nodes, &target(&row[0]), gap);
+            assert!(score == row[1].parse::<f64>().unwrap(), "{more} {row:?} {score}");
+            gaps += usize::from(has_gap);
+        }
+        assert!(gaps >= 3, "{more}: {gaps} of {}", hits.len());
+        scores.push(hits);
+    }
+    assert!(scores.windows(2).all(|pair| pair[0] != pair[1]));
+    // The note says which contents of the file do not count.
+    let note = |more: &str| {
+        let line = format!("--profile {more} {PROFILES}.hmm data/scope_small.fa");
+        line_here(&line).stderr.lines().find(|line| line.contains("leave out")).unwrap().to_string()
+    };
+    assert!(note("").contains("from match to match") && !note("--gap-open 11").contains("match"));
+    // Later searches have the gap costs of profiles that are made of hits.
+    let of = |more: &str| found(&format!("{PROFILES}.hmm"), &format!("--iterations 3 --evalue 1e-5 {more}"));
+    assert!(of("").iter().zip(of("--gap-open 11")).filter(|(one, other)| *one == other).count() > 5);
+}
+
 #[test]
 fn nothing_but_the_input_decides() {
     let profile = format!("{PROFILES}.hmm");

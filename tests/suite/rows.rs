@@ -6,7 +6,7 @@ use std::sync::Arc;
 use swalign::engine::{DatabaseQuery, Engine, FramedRun, Primitives, plain::Plain};
 use swalign::terms::alphabet::{Alphabet, CODES, scored_code};
 use swalign::terms::batch::{Batch, Pair, Sequences};
-use swalign::terms::scoring::{Matrix, PositionScores, Scoring, Substitution};
+use swalign::terms::scoring::{GapPiece, Matrix, PositionGaps, PositionScores, Scoring, Substitution};
 
 /// A strand of DNA as the residues of its codons. Its reading frame holds parts of `protein`, and loses or gains a base about
 /// once in `edits` codons.
@@ -116,9 +116,11 @@ pub fn profiles_agree(engine: &mut dyn Engine) {
         let matrix = Matrix::named("BLOSUM62").unwrap();
         let mut rows: Vec<[i8; CODES]> = query.iter().map(|&q| matrix.scores[usize::from(q)]).collect();
         let plain = Scoring::matrix(Alphabet::Protein, matrix, 11, 1);
-        let profile = |rows: &Vec<[i8; CODES]>| Arc::new(PositionScores { rows: rows.clone() });
+        let profile = |rows: &Vec<[i8; CODES]>, gaps: &[PositionGaps]| {
+            Arc::new(PositionScores { rows: rows.clone(), gaps: gaps.to_vec() })
+        };
         let of = |scoring: Scoring| batches::of([&query].as_slice(), targets.clone(), scoring);
-        let own = of(plain.clone().with_profile(&query, profile(&rows)));
+        let own = of(plain.clone().with_profile(&query, profile(&rows, &[])));
         let pairs = (0..count as u32)
             .map(|target| Pair { query: 0, target, start: 0, own: 0, end: own.target(target).len() as u32 })
             .collect::<Vec<Pair>>();
@@ -132,9 +134,28 @@ pub fn profiles_agree(engine: &mut dyn Engine) {
                 .iter_mut()
                 .for_each(|score| *score = (*score + random.below(7) as i8 - 3).clamp(-20, 20));
         }
-        let own = of(plain.with_profile(&query, profile(&rows)));
+        let own = of(plain.clone().with_profile(&query, profile(&rows, &[])));
         agree(engine, &own, &pairs, &format!("profile {number}"));
+        // Gap costs of positions: the same ones, and others.
+        let gap = plain.gaps().first;
+        let same = vec![PositionGaps { after: gap, skipped: gap }; len];
+        let own_gaps = of(plain.clone().with_profile(&query, profile(&rows, &same)));
+        assert!(Plain::new().score(&own, &pairs) == Plain::new().score(&own_gaps, &pairs), "{number}");
+        for most in [6, 127] {
+            let gaps = gap_costs(&mut random, len, most);
+            let own = of(plain.clone().with_profile(&query, profile(&rows, &gaps)));
+            agree(engine, &own, &pairs, &format!("profile {number} with gap costs up to {most}"));
+        }
     }
+}
+
+/// Gap costs of positions. The first residue of a gap costs at most `most`.
+fn gap_costs(random: &mut Random, positions: usize, most: usize) -> Vec<PositionGaps> {
+    let mut cost = || {
+        let extend = 1 + random.below(most);
+        GapPiece::new(random.below(most - extend + 1) as i32, extend as i32)
+    };
+    (0..positions).map(|_| PositionGaps { after: cost(), skipped: cost() }).collect()
 }
 
 /// The profile of a query under a matrix, with some scores changed.
@@ -151,7 +172,7 @@ pub fn profile(random: &mut Random, query: &[u8]) -> Scoring {
     };
     let rows = query.iter().map(changed).collect();
     Scoring::matrix(Alphabet::Protein, matrix.clone(), 11, 1)
-        .with_profile(query, Arc::new(PositionScores { rows }))
+        .with_profile(query, Arc::new(PositionScores { rows, gaps: Vec::new() }))
 }
 
 /// Scores of databases, for one in `one_in` of the lengths of queries.
@@ -177,8 +198,13 @@ pub fn databases_agree(engine: &mut dyn Primitives, one_in: usize) {
         let longest = if number % 8 == 0 { &longest[..2] } else { &longest[..1] };
         let batch = database::database(&plain, 970 + number as u64, &[rows], longest);
         let query = [batch.query(0)].into_iter().collect::<Sequences>();
-        let scoring = Arc::new(profile(&mut random, batch.query(0)));
-        let batch = Batch { queries: Arc::new(query), scoring, ..batch };
+        let mut scoring = profile(&mut random, batch.query(0));
+        if number % 3 == 2 {
+            let rows = scoring.profile.as_ref().unwrap().rows.clone();
+            let gaps = gap_costs(&mut random, rows.len(), 20);
+            scoring = scoring.with_profile(batch.query(0), Arc::new(PositionScores { rows, gaps }));
+        }
+        let batch = Batch { queries: Arc::new(query), scoring: Arc::new(scoring), ..batch };
         let asked = [DatabaseQuery { query: 0, least: 1, first: 0 }];
         let [expected, mut found] = [&mut Plain::new() as &mut dyn Engine, engine]
             .map(|engine| engine.score_database(&batch, &asked).unwrap());

@@ -99,7 +99,7 @@ pub fn rescored_by_rows(
             }
         }
         if op != PathOp::Match {
-            score -= scoring.gap_cost(len as usize);
+            score -= scoring.gap_cost_at(op, row as usize, len as usize);
         }
         push_run(&mut cigar, len, op);
     }

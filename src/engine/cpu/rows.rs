@@ -8,7 +8,7 @@ use crate::terms::alignment::HitEnd;
 use crate::terms::alphabet::CODES;
 use crate::terms::batch::{Batch, Pair};
 use crate::terms::casts::{to_i32, to_u32};
-use crate::terms::scoring::{PositionScores, Scoring};
+use crate::terms::scoring::{GapPiece, PositionScores, Scoring};
 use bytemuck::{cast_slice, cast_slice_mut};
 use rayon::prelude::*;
 use std::cmp::Reverse;
@@ -29,8 +29,17 @@ struct RowScoring {
     first: Word,
     extend: Word,
     shift: Word,
+    /// Costs of the gaps that leave each position, if these have costs of their own.
+    positions: Vec<PositionCosts>,
     /// Scores up to this one are exact.
     most: i32,
+}
+
+/// Costs of the deletion and the insertion that leave a position: those of the first and of each further residue.
+#[derive(Clone, Copy)]
+struct PositionCosts {
+    first: [Word; 2],
+    extend: [Word; 2],
 }
 
 impl RowScoring {
@@ -39,12 +48,21 @@ impl RowScoring {
         let fits = scoring.lowest() >= i8::MIN.into() && scoring.max_step() <= i8::MAX.into();
         let penalty = |cost: i32| Word::try_from(cost).ok().filter(|_| cost <= MOST_PENALTY);
         let gap = scoring.gaps().first;
+        let costs = |[deletion, insertion]: [GapPiece; 2]| {
+            let first = [penalty(deletion.first())?, penalty(insertion.first())?];
+            Some(PositionCosts { first, extend: [penalty(deletion.extend)?, penalty(insertion.extend)?] })
+        };
+        let positions: Option<Vec<PositionCosts>> =
+            scoring.position_gaps().map_or(Some(Vec::new()), |profile| {
+                (0..profile.rows.len()).map(|position| costs(profile.gaps_after(position))).collect()
+            });
         fits.then_some(RowScoring {
             tables: scoring.table(),
             letters: rows_of_tables(scoring),
             first: penalty(gap.first())?,
             extend: penalty(gap.extend)?,
             shift: penalty(scoring.frameshift.unwrap_or(0))?,
+            positions: positions?,
             most: i32::from(Word::MAX) - scoring.max_step(),
         })
     }
@@ -73,16 +91,21 @@ impl Kernel for RowGroup<'_> {
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) -> Vec<Option<HitEnd>> {
         match self.profile {
-            Some(_) => self.in_lanes::<S, true>(simd),
-            None => self.in_lanes::<S, false>(simd),
+            Some(_) if !self.scoring.positions.is_empty() => self.in_lanes::<S, true, true>(simd),
+            Some(_) => self.in_lanes::<S, true, false>(simd),
+            None => self.in_lanes::<S, false, false>(simd),
         }
     }
 }
 
 impl RowGroup<'_> {
     #[inline(always)]
-    fn in_lanes<S: Stripes<Word>, const PROFILE: bool>(&self, simd: S) -> Vec<Option<HitEnd>> {
-        let RowScoring { ref tables, letters, first, extend, shift, most } = *self.scoring;
+    fn in_lanes<S: Stripes<Word>, const PROFILE: bool, const OWN_GAPS: bool>(
+        &self,
+        simd: S,
+    ) -> Vec<Option<HitEnd>> {
+        let RowScoring { ref tables, letters, first, extend, shift, positions: ref costs, most } =
+            *self.scoring;
         let positions = self.profile.map_or(&[][..], |profile| &profile.rows);
         let splat = |value: Word| Vectors::<Word>::splat(simd, value);
         let [zero, first, extend, shift] = [0, first, extend, shift].map(splat);
@@ -109,6 +132,7 @@ impl RowGroup<'_> {
                     fill_profile(simd, &mut profile, tables, (letters, codes));
                 }
                 let positions = positions.get(strip * ROWS..).unwrap_or_default();
+                let costs = costs.get(strip * ROWS..).unwrap_or_default();
                 let Below { h: entering, mut f } = *below;
                 // H of the last column in the 4 rows above.
                 let mut above = std::mem::replace(&mut corner, entering);
@@ -124,9 +148,12 @@ impl RowGroup<'_> {
                     };
                     let matched = simd.add(before, scores);
                     let cell = simd.max(simd.max(matched, zero), simd.max(*e, f[0]));
-                    let from_cell = simd.sub(cell, first);
-                    *e = simd.max(simd.sub(*e, extend), from_cell);
-                    let leaving = simd.max(simd.sub(f[0], extend), from_cell);
+                    let ([first_e, first_f], [extend_e, extend_f]) = match OWN_GAPS {
+                        true => (costs[row].first.map(splat), costs[row].extend.map(splat)),
+                        false => ([first; 2], [extend; 2]),
+                    };
+                    *e = simd.max(simd.sub(*e, extend_e), simd.sub(cell, first_e));
+                    let leaving = simd.max(simd.sub(f[0], extend_f), simd.sub(cell, first_f));
                     f = if PROFILE { [leaving; STEP] } else { [f[1], f[2], leaving] };
                     above = [above[1], above[2], above[3], *h];
                     *h = cell;

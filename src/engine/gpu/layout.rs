@@ -51,6 +51,8 @@ pub const CODES: u32 = SCORED as u32 + 1;
 const NO_TARGET_CODE: u32 = CODES - 1;
 /// Words of the scores of a position of a profile in the kernels.
 pub const POSITION_WORDS: u32 = CODES.div_ceil(4);
+/// The same if positions have gap costs, which are the last word.
+pub const GAPPED_POSITION_WORDS: u32 = POSITION_WORDS + 1;
 /// Words of a substitution table in the kernels.
 pub const TABLE_WORDS: u32 = (CODES * CODES).div_ceil(4);
 
@@ -129,15 +131,25 @@ impl ResiduePacking {
     }
 
     /// A substitution table in the kernels' form: `[query code][target code]`, one byte each. Of a profile, its positions in the
-    /// place of query codes, each in [`POSITION_WORDS`].
+    /// place of query codes, each in [`POSITION_WORDS`] or [`GAPPED_POSITION_WORDS`]. The gap costs of a position are the bytes of
+    /// the last word: the first and each further residue of the deletion that leaves it, and of the insertion.
     pub fn pack_scores(scoring: &Scoring) -> Vec<u32> {
         if let Some(profile) = &scoring.profile {
-            let mut words = vec![0; profile.rows.len() * POSITION_WORDS as usize];
-            let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut words);
-            for (bytes, row) in bytes.chunks_exact_mut(4 * POSITION_WORDS as usize).zip(&profile.rows) {
+            let row_words = match profile.gaps.is_empty() {
+                true => POSITION_WORDS as usize,
+                false => GAPPED_POSITION_WORDS as usize,
+            };
+            let mut words = vec![0; profile.rows.len() * row_words];
+            let rows = words.chunks_exact_mut(row_words).zip(&profile.rows);
+            for (position, (words, row)) in rows.enumerate() {
+                let (scores, costs) = words.split_at_mut(POSITION_WORDS as usize);
+                let bytes: &mut [u8] = bytemuck::cast_slice_mut(scores);
                 let (known, none) = bytes.split_at_mut(NO_TARGET_CODE as usize);
                 known.iter_mut().zip(row).for_each(|(byte, score)| *byte = score.cast_unsigned());
                 none.fill(i8::MIN.cast_unsigned());
+                let [deletion, insertion] = profile.gaps_after(position);
+                let of_gaps = [deletion.first(), deletion.extend, insertion.first(), insertion.extend];
+                costs.fill(u32::from_le_bytes(of_gaps.map(to_u8)));
             }
             return words;
         }

@@ -6,7 +6,7 @@ use crate::gpu::device::GpuDevice;
 use crate::gpu::kernels::{self, KernelCache};
 use crate::terms::casts::to_u32;
 use crate::terms::error::EngineError;
-use crate::terms::scoring::{ComparedScores, Gaps, Scoring};
+use crate::terms::scoring::{ComparedScores, GapPiece, Gaps, Scoring};
 
 /// The constants for which a kernel is specialized.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -23,7 +23,10 @@ impl KernelConstants {
     fn new(scoring: &Scoring) -> KernelConstants {
         let none = ComparedScores { match_: 0, mismatch: 0, ambiguous: 0 };
         let ComparedScores { match_, mismatch, ambiguous } = scoring.compared().unwrap_or(none);
-        let (end_bonus, gaps) = (scoring.end_bonus, scoring.gaps());
+        // Kernels read the gap costs of positions from the table of scores.
+        let none_of_all = Gaps::affine(GapPiece::new(0, 0));
+        let gaps = if scoring.position_gaps().is_some() { none_of_all } else { scoring.gaps() };
+        let end_bonus = scoring.end_bonus;
         let frameshift = scoring.frameshift.unwrap_or(0);
         KernelConstants { match_, mismatch, ambiguous, end_bonus, gaps, frameshift }
     }
@@ -80,6 +83,7 @@ fn compile(
         Variant::Traceback { .. } => Vec::new(),
         Variant::Rows { kind: RowKind::Codons, .. } => costs.chain(shift).collect(),
         Variant::Rows { kind: RowKind::Positions, .. } => costs.collect(),
+        Variant::Rows { kind: RowKind::GappedPositions, .. } => Vec::new(),
     };
     let bindings: Vec<(u32, bool)> =
         kernel_buffers(variant).map(|buffer| (buffer.binding(), buffer.is_written())).collect();

@@ -97,7 +97,7 @@ impl Variant {
                     ("ROWS", ROWS_OF_LANE),
                     ("PAIRS", self.pairs()),
                     ("TABLE_WORDS", layout::TABLE_WORDS),
-                    ("POSITION_WORDS", layout::POSITION_WORDS),
+                    ("POSITION_WORDS", kind.words()),
                     (
                         "NO_ROW",
                         if *kind == RowKind::Codons { layout::CODES * (layout::CODES - 1) } else { u32::MAX },
@@ -105,7 +105,8 @@ impl Variant {
                 ]);
                 let meaning = cells(ROWS_OF_LANE, 1)
                     .flag("FRAMED", *kind == RowKind::Codons)
-                    .flag("PROFILE", *kind == RowKind::Positions);
+                    .flag("PROFILE", *kind != RowKind::Codons)
+                    .flag("GAPS", *kind == RowKind::GappedPositions);
                 ResiduePacking::Codes.wgsl() + &numbers + &expand(ROWS, &[], &binding_names(meaning))?
             }
         };

@@ -36,14 +36,28 @@ pub enum RowKind {
     Codons,
     /// Positions of a profile.
     Positions,
+    /// Positions of a profile that have gap costs.
+    GappedPositions,
 }
 
 impl RowKind {
-    const ALL: [RowKind; 2] = [RowKind::Codons, RowKind::Positions];
+    const ALL: [RowKind; 3] = [RowKind::Codons, RowKind::Positions, RowKind::GappedPositions];
 
     /// The rows of a scoring that has its own.
     pub fn of(scoring: &Scoring) -> RowKind {
-        if scoring.profile.is_some() { RowKind::Positions } else { RowKind::Codons }
+        match (&scoring.profile, scoring.position_gaps()) {
+            (None, _) => RowKind::Codons,
+            (Some(_), None) => RowKind::Positions,
+            (Some(_), Some(_)) => RowKind::GappedPositions,
+        }
+    }
+
+    /// Words of a row of the scores.
+    pub fn words(self) -> u32 {
+        match self {
+            RowKind::Codons | RowKind::Positions => layout::POSITION_WORDS,
+            RowKind::GappedPositions => layout::GAPPED_POSITION_WORDS,
+        }
     }
 }
 
@@ -158,7 +172,7 @@ impl Scores {
     pub fn of(scoring: &Scoring, longest: usize) -> Scores {
         if scoring.has_own_rows() {
             return match RowKind::of(scoring) {
-                RowKind::Positions => Scores::SharedPositions,
+                RowKind::Positions | RowKind::GappedPositions => Scores::SharedPositions,
                 RowKind::Codons => Scores::SharedCodons,
             };
         }

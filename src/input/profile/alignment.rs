@@ -146,7 +146,7 @@ pub fn of_alignment(name: &str, rows: &[&[u8]]) -> Profile {
             }
         })
         .collect();
-    Profile { name: name.to_string(), residues, scores, dropped: None }
+    Profile { name: name.to_string(), residues, scores, gaps: Vec::new(), dropped: None }
 }
 
 /// The codes of an alignment, column by column.

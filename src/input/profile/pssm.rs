@@ -38,7 +38,7 @@ pub fn parse_ascii(text: &[u8], name: &str) -> Result<Vec<Profile>> {
                 0 => name.to_string(),
                 before => format!("{name}_{}", before + 1),
             };
-            open = Some((Profile { name, residues: Vec::new(), scores: Vec::new(), dropped: None }, columns));
+            open = Some((Profile { name, ..Profile::default() }, columns));
         } else if line.trim().is_empty() {
             profiles.extend(closed(open.take(), number)?);
         } else if let Some((profile, columns)) = &mut open {

@@ -167,7 +167,7 @@ impl Checkpoint {
             (Some((id, _)), _) => id,
             (None, None) => name_if_none.to_string(),
         };
-        Ok(Profile { name, residues: self.query, scores, dropped: None })
+        Ok(Profile { name, residues: self.query, scores, ..Profile::default() })
     }
 }
 

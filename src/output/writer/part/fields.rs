@@ -17,7 +17,7 @@ use crate::terms::options::{
     Column, CsForm, Format, HitFormat, HitLimits, IdentityDefinition, PageOptions, PanelFormat, Rank, Share,
 };
 use crate::terms::scoring::{
-    AlignmentMode, Ambiguous, GapPiece, Matrix, PositionScores, Scoring, Substitution,
+    AlignmentMode, Ambiguous, GapPiece, Matrix, PositionGaps, PositionScores, Scoring, Substitution,
 };
 
 stored_struct!(Writer { in_blocks, sort, header, header_without_hits, sizes, maker, part });
@@ -78,7 +78,8 @@ stored_struct!(Scoring {
     frameshift,
     profile
 });
-stored_struct!(PositionScores { rows });
+stored_struct!(PositionScores { rows, gaps });
+stored_struct!(PositionGaps { after, skipped });
 stored_enum!(Alphabet { 0 Dna, 1 Protein });
 stored_enum!(AlignmentMode { 0 Local, 1 Glocal, 2 Global, 3 Overlap });
 stored_struct!(GapPiece { open, extend });
