@@ -12,7 +12,7 @@ use super::sort::SortFlags;
 use super::split::SplitFlags;
 use super::translate::TranslateFlags;
 use super::{AgainFlag, Command, InputFlags, NO_HEADING, ThreadsFlag, usage, values};
-use crate::terms::alignment::Strands;
+use crate::terms::alignment::{Frames, Strands};
 use crate::terms::alphabet::Alphabet;
 use crate::terms::options::{
     ANCHOR, CsForm, DevicesChoice, FilterChoice, Format, HitFormat, HitLimits, MatrixOptions, MatrixValues,
@@ -747,6 +747,9 @@ impl Flags {
         let has_coverage = ranked.has_min_coverage();
         let mut ranked = ranked.resolve(format, (hits.max_hits, hits.all), to_file, mode == Mode::Triangle);
         let ends = scoring.mode;
+        if translation.is_some_and(|translation| translation.targets) {
+            ranked.limits.frames = Strands::Frames(Frames::ALL).count();
+        }
         let min_score = hits.least.resolve(ends)?;
         let is_any_part = !ends.takes_whole_queries();
         let has_floor = ranked.rank == Rank::Identity && mode == Mode::All && is_any_part && !has_coverage;

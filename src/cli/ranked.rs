@@ -128,6 +128,7 @@ impl RankedFlags {
                 true => MAX_HSPS,
                 false => usize::MAX,
             }),
+            frames: 1,
             keeps_ties: self.ties,
             identity: self.min_identity.unwrap_or(0.0),
             coverage: self.min_coverage.unwrap_or(0.0),

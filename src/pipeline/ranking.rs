@@ -155,9 +155,10 @@ impl Ranking {
             });
             let ranked: Vec<(f64, Alignment)> = ranked.collect();
             let masked = self.masked(all);
-            let before = targets_of(ranked.iter().map(|(_, hit)| hit.target));
+            let before = sequences_of(&rules(&limits), ranked.iter().map(|(_, hit)| hit.target));
             found.alignments = within(&limits, ranked, |hit| hit.target);
-            let limited = exceeds(&self.limits, before, found.alignments.iter().map(|hit| hit.target));
+            let reported = found.alignments.iter().map(|hit| hit.target);
+            let limited = exceeds(&rules(&limits), before, reported);
             let is_same = found.alignments.first() == first.as_ref();
             if !is_same {
                 // It is still a hit, besides the reported ones.
@@ -298,8 +299,8 @@ impl QueryMasks {
 
 /// The rules of these limits, for hits of any score.
 pub fn rules(limits: &HitLimits) -> Rules {
-    let HitLimits { max_hits, max_targets, max_per_target, keeps_ties, .. } = *limits;
-    Rules { max_hits, max_targets, max_per_target, keeps_ties, ..Rules::BEST }
+    let HitLimits { max_hits, max_targets, max_per_target, frames, keeps_ties, .. } = *limits;
+    Rules { max_hits, max_targets, max_per_target, frames, keeps_ties, ..Rules::BEST }
 }
 
 /// Whether the choice or the order of reported hits depends on more than scores.
@@ -315,15 +316,15 @@ fn covered(hit: &Alignment, query: usize) -> f64 {
 /// The hits within the limits. `ranked` has hits in the order of scores, each with its rank value. Scores decide which
 /// hits of a target count, and rank values decide the rest. Ties are equal rank values.
 fn within<T>(limits: &HitLimits, mut ranked: Vec<(f64, T)>, target: impl Fn(&T) -> u32) -> Vec<T> {
-    let mut on_targets: HashMap<u32, usize> = HashMap::new();
+    let rules = Rules { min_score: i32::MIN, ..rules(limits) };
+    let mut on_sequences: HashMap<u32, usize> = HashMap::new();
     ranked.retain(|(_, hit)| {
-        let count = on_targets.entry(target(hit)).or_default();
+        let count = on_sequences.entry(rules.sequence(target(hit))).or_default();
         *count += 1;
         *count <= limits.max_per_target
     });
     // The sort is stable: equal rank values keep the order of scores.
     ranked.sort_by(|(one, _), (other, _)| other.total_cmp(one));
-    let rules = Rules { min_score: i32::MIN, ..rules(limits) };
     // The limits use the index of a rank value among the distinct values as its score.
     let mut place = i32::MAX;
     let mut before = None;
@@ -400,15 +401,15 @@ impl RanksOfBatch<'_> {
     }
 }
 
-/// Number of different targets.
-pub fn targets_of(targets: impl Iterator<Item = u32>) -> usize {
-    targets.collect::<HashSet<u32>>().len()
+/// Number of different sequences.
+fn sequences_of(rules: &Rules, targets: impl Iterator<Item = u32>) -> usize {
+    targets.map(|target| rules.sequence(target)).collect::<HashSet<u32>>().len()
 }
 
-/// Whether the limit on targets excludes hits, which are on `before` targets. Ties may admit more targets than the
+/// Whether the limit on targets excludes hits, which are on `before` sequences. Ties may admit more sequences than the
 /// limit.
-pub fn exceeds(limits: &HitLimits, before: usize, reported: impl Iterator<Item = u32>) -> bool {
-    before > limits.max_targets && before > targets_of(reported)
+fn exceeds(rules: &Rules, before: usize, reported: impl Iterator<Item = u32>) -> bool {
+    before > rules.max_targets && before > sequences_of(rules, reported)
 }
 
 /// Keeps the hits of a mate that the limits on targets admit, in order. Returns whether there are hits on more targets.
@@ -416,11 +417,11 @@ pub fn limit(rules: &Rules, found: &mut QueryResult) -> bool {
     if !rules.counts_targets() {
         return false;
     }
-    let targets = |found: &QueryResult| targets_of(found.alignments.iter().map(|hit| hit.target));
-    let before = targets(found);
+    let targets = |found: &QueryResult| found.alignments.iter().map(|hit| hit.target).collect::<Vec<u32>>();
+    let before = sequences_of(rules, targets(found).into_iter());
     // The choice of the pair has limited the number of hits.
     limit_hits(&Rules { max_hits: usize::MAX, ..*rules }, found);
-    before > rules.max_targets && before > targets(found)
+    exceeds(rules, before, targets(found).into_iter())
 }
 
 /// Keeps the hits of a query that the limits admit, in order.

@@ -4,7 +4,7 @@ use crate::align::candidates::{Meets, PairLayout};
 use crate::align::fitted::{constants, growth};
 use crate::align::hits::{LeastScores, QueryRemarks, SearchInput, TooShort};
 use crate::align::significance::{Growth, SearchSpace, Significance, Space, Ungapped};
-use crate::terms::alignment::{Frames, Strand, Strands};
+use crate::terms::alignment::Strand;
 use crate::terms::batch::Batch;
 use crate::terms::bounds::potential;
 use crate::terms::casts::{to_i32, to_i64, to_u32};
@@ -41,11 +41,7 @@ pub struct Least {
 fn space(options: &Options, lengths: &[u32]) -> Space {
     let letters: u64 = lengths.iter().map(|&len| u64::from(len)).sum();
     // As in BLAST, the six frames of a reference count as one protein.
-    let frames = if options.translation.is_some_and(|it| it.targets) {
-        u64::from(Strands::Frames(Frames::ALL).count())
-    } else {
-        1
-    };
+    let frames = u64::from(options.ranked.limits.frames);
     let space = SearchSpace { letters: letters / frames, targets: lengths.len() as u64 / frames };
     match (options.ranked.rank, options.mode) {
         (Rank::Evalue, Mode::Pairs) => Space::Corrected { targets: 1 },

@@ -490,6 +490,7 @@ fn databases_have_the_hits_of_their_pairs() {
                 max_hits,
                 max_targets: random.pick(&[1, 3, usize::MAX]),
                 max_per_target: random.pick(&[1, 2, usize::MAX]),
+                frames: 1,
                 keeps_ties: random.below(3) == 0,
                 candidates: random.pick(&[None, None, Some((20, 7))]),
                 tells_second: random.below(2) == 0,

@@ -4,7 +4,7 @@
 use crate::common::command::line_here;
 use crate::common::folder::{Folder, folder};
 use crate::common::random::Random;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use swalign::terms::alphabet::Alphabet;
 
 const COLUMNS: &str =
@@ -168,6 +168,78 @@ fn hits_on_translated_references_are_those_on_their_frames() {
     folder
         .line("-q --translate target --frameshift 15 p.fa dna.fa")
         .said(2, &["--frameshift", "--translate query"]);
+}
+
+/// The rows of each query on its first `targets` references, and the first `hits` rows of each reference.
+fn within(rows: &[Vec<String>], targets: usize, hits: usize) -> Vec<Vec<String>> {
+    let mut counts: BTreeMap<&String, BTreeMap<&String, usize>> = BTreeMap::new();
+    let mut kept = Vec::new();
+    for row in rows {
+        let of_query = counts.entry(&row[0]).or_default();
+        if of_query.len() < targets || of_query.contains_key(&row[1]) {
+            let count = of_query.entry(&row[1]).or_default();
+            *count += 1;
+            kept.extend((*count <= hits).then(|| row.clone()));
+        }
+    }
+    kept
+}
+
+/// The frames of a reference count as one reference: the hits within the limits are those that the limits choose from all hits.
+#[test]
+fn limits_count_the_frames_of_a_reference_together() {
+    let folder = coding();
+    // Each reference has genes in two frames or more.
+    let text = folder.text("dna.fa");
+    let genes: Vec<&str> = text.lines().filter(|line| !line.starts_with('>')).collect();
+    let joined: String = genes
+        .windows(4)
+        .enumerate()
+        .map(|(number, genes)| format!(">r{number}\n{}\n", genes.join(["A", "AC", "ACG"][number % 3])))
+        .collect();
+    folder.write("joined.fa", joined);
+    let run = |query: &str, more: &str| {
+        let (query, what) = if query == "both" { ("dna.fa", "both") } else { ("p.fa", "target") };
+        let line = format!("-q --translate {what} --format tab --min-score 40 {more} {query} joined.fa");
+        rows(folder.line(&line).text())
+    };
+    let paths = "--columns qseqid,sseqid,sframe,score,sstart,send,cigar";
+    let scores = "--columns qseqid,sseqid,sframe,score";
+    let frames_of = |rows: &[Vec<String>]| {
+        let first = rows.iter().filter(|row| row[..2] == rows[0][..2]);
+        first.map(|row| row[2].clone()).collect::<BTreeSet<_>>().len()
+    };
+    let ranks = ["", "--rank raw", "--rank evalue", "--min-identity 1", "--device plain"];
+    // Equal scores in two frames of a reference are common here. Their E-values may differ, but not their order.
+    let raw = ["--rank raw", "--rank raw --min-identity 1"];
+    for (query, columns, ranks) in
+        [("p.fa", paths, &ranks[..]), ("p.fa", scores, &ranks), ("both", paths, &raw), ("both", scores, &raw)]
+    {
+        for more in ranks {
+            let all = run(query, &format!("--all {more} {columns}"));
+            assert!(frames_of(&all) > 1);
+            for (targets, hits) in [(1, 1), (1, 9), (2, 1), (3, 2), (5, 9), (500, 1), (500, 3)] {
+                let limits = format!("--max-targets {targets} --max-hsps {hits}");
+                let own = run(query, &format!("{limits} {more} {columns}"));
+                let expected = within(&all, targets, hits);
+                let differing = own.iter().zip(&expected).find(|(own, expected)| own != expected);
+                assert!(own == expected, "{query} {limits} {more} {columns}: {differing:?}");
+            }
+        }
+    }
+    // The note counts references.
+    let note = |most: usize| {
+        let line =
+            format!("--translate target --format tab --min-score 40 --max-targets {most} p.fa joined.fa");
+        folder.line(&line).stderr.contains("--max-targets")
+    };
+    let of_query = |query: &String| {
+        let all = run("p.fa", &format!("--all {scores}"));
+        let own = all.into_iter().filter(|row| row[0] == *query);
+        own.map(|row| row[1].clone()).collect::<BTreeSet<_>>().len()
+    };
+    let most = (0..12).map(|number| of_query(&format!("p{number}"))).max().unwrap();
+    assert!(note(most - 1) && !note(most));
 }
 
 #[test]

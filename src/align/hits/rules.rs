@@ -20,6 +20,8 @@ pub struct Rules {
     pub max_targets: usize,
     /// Maximum number of hits of a query on one target; at least 1.
     pub max_per_target: usize,
+    /// Number of consecutive targets that are the frames of one sequence. These limits count them as one target.
+    pub frames: u32,
     /// Beyond the limits, also report hits that score the same as the last hit, and targets whose best hit scores the
     /// same as that of the last target.
     pub keeps_ties: bool,
@@ -39,6 +41,7 @@ impl Rules {
         max_hits: 1,
         max_targets: usize::MAX,
         max_per_target: usize::MAX,
+        frames: 1,
         keeps_ties: false,
         candidates: None,
         tells_second: false,
@@ -97,12 +100,18 @@ impl Rules {
     /// Whether the limits admit a hit after those that are kept.
     fn has_room(&self, kept: &Kept, hit: HitAt) -> bool {
         let is_tie = |score: Option<i32>| self.keeps_ties && score == Some(hit.score);
-        let on_target = kept.on_target(hit.target);
+        let on_target = kept.on_target(hit.target, self);
         let target_has_room = match on_target {
             0 => kept.targets.len() < self.max_targets || is_tie(kept.of_last_target),
             _ => on_target < self.max_per_target,
         };
         target_has_room && (kept.count < self.max_hits || is_tie(kept.last))
+    }
+
+    /// Number of the sequence of which a target is a frame.
+    pub fn sequence(&self, target: u32) -> u32 {
+        // A damaged file may have any number.
+        target / self.frames.max(1)
     }
 
     /// Whether the hits of each target are counted.
@@ -158,7 +167,7 @@ pub struct Kept {
     pub last: Option<i32>,
     /// The first hit's score on the latest target, if the rules count targets.
     pub of_last_target: Option<i32>,
-    /// Number of hits on each target that has any, if the rules count them.
+    /// Number of hits on each sequence that has any, if the rules count them.
     pub targets: HashMap<u32, usize>,
 }
 
@@ -168,7 +177,7 @@ impl Kept {
         self.best = self.best.or(Some(hit.score));
         self.last = Some(hit.score);
         if rules.counts_targets() {
-            let on_target = self.targets.entry(hit.target).or_default();
+            let on_target = self.targets.entry(rules.sequence(hit.target)).or_default();
             if *on_target == 0 {
                 self.of_last_target = Some(hit.score);
             }
@@ -176,7 +185,8 @@ impl Kept {
         }
     }
 
-    pub fn on_target(&self, target: u32) -> usize {
-        self.targets.get(&target).copied().unwrap_or(0)
+    /// Number of hits on the sequence of a target.
+    pub fn on_target(&self, target: u32, rules: &Rules) -> usize {
+        self.targets.get(&rules.sequence(target)).copied().unwrap_or(0)
     }
 }

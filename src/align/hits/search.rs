@@ -411,7 +411,7 @@ impl RecordSearch {
 
     /// Minimum score of a reported hit on a target.
     fn least_on(&self, target: u32) -> i32 {
-        let has_more = self.has_more_on_targets && self.ranked_targets.contains(&target);
+        let has_more = self.has_more_on_targets && self.ranked_targets.contains(&self.rules.sequence(target));
         if has_more { self.least } else { self.least_ranked }
     }
 

@@ -116,9 +116,10 @@ impl ListMaker {
             let is_first = found.mated.map(|mated| mated.is_first);
             let mut query = QueryShown::new(record, is_first, self.scoring.alphabet, self.translation);
             let all = found.alignments.iter().chain(found.supplementary.iter().map(|hit| &hit.alignment));
-            let all = by_target(all.collect());
+            let sequence = |hit: &Alignment| self.targets.sequence(hit.target);
+            let all = by_sequence(all.collect(), sequence);
             let mut hits = Vec::with_capacity(all.len());
-            let covered = covered_by_targets(&all, query.told.len);
+            let covered = covered_by_sequences(&all, sequence, query.told.len);
             for (alignment, covered_by_target) in all.iter().zip(covered) {
                 hits.push(ShownHit { covered_by_target, ..self.shown(&mut query, alignment) });
             }
@@ -151,23 +152,23 @@ impl ListMaker {
     }
 }
 
-/// Hits in their order, except that all hits of a target follow its first hit, as in BLAST's lists.
-fn by_target(mut hits: Vec<&Alignment>) -> Vec<&Alignment> {
+/// Hits in their order, except that all hits of a sequence follow its first hit, as in BLAST's lists.
+fn by_sequence(mut hits: Vec<&Alignment>, sequence: impl Fn(&Alignment) -> usize) -> Vec<&Alignment> {
     let mut firsts = HashMap::new();
     for hit in &hits {
         let next = firsts.len();
-        firsts.entry(hit.target).or_insert(next);
+        firsts.entry(sequence(hit)).or_insert(next);
     }
     // Relies on a stable sort.
-    hits.sort_by_key(|hit| firsts.get(&hit.target).copied());
+    hits.sort_by_key(|hit| firsts.get(&sequence(hit)).copied());
     hits
 }
 
-/// For each hit, the percentage of the query that the hits of its target cover together. Hits of a target must be
+/// For each hit, the percentage of the query that the hits of its sequence cover together. Hits of a sequence must be
 /// adjacent.
-fn covered_by_targets(hits: &[&Alignment], len: usize) -> Vec<f64> {
-    let of_targets = hits.chunk_by(|one, other| one.target == other.target);
-    of_targets.flat_map(|hits| vec![covered(hits, len); hits.len()]).collect()
+fn covered_by_sequences(hits: &[&Alignment], sequence: impl Fn(&Alignment) -> usize, len: usize) -> Vec<f64> {
+    let of_sequences = hits.chunk_by(|one, other| sequence(one) == sequence(other));
+    of_sequences.flat_map(|hits| vec![covered(hits, len); hits.len()]).collect()
 }
 
 /// The percentage of a query that these hits cover together.

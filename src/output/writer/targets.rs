@@ -78,6 +78,16 @@ impl HitTargets {
         }
     }
 
+    /// Number of the sequence that is the target, or of which the target is a frame.
+    pub fn sequence(&self, target: u32) -> usize {
+        match self {
+            HitTargets::Loaded(targets) if !targets.bases.is_empty() => {
+                (targets.first + target as usize) / FRAMES
+            }
+            HitTargets::Loaded(_) | HitTargets::Stored(_) => target as usize,
+        }
+    }
+
     /// Length of a target, by its index in an alignment, if it is circular. References of other parts never are.
     pub fn circle(&self, target: u32) -> Option<u32> {
         match self {

@@ -10,6 +10,8 @@ pub struct HitLimits {
     pub max_targets: usize,
     /// Maximum number of hits on one target.
     pub max_per_target: usize,
+    /// Number of consecutive targets that are the frames of one sequence, which counts as one target.
+    pub frames: u32,
     /// Whether to report hits beyond the limits that score the same as the last hit.
     pub keeps_ties: bool,
     /// Minimum identity of a hit, in percent.
@@ -52,7 +54,15 @@ impl HitLimits {
     /// Limits only the number of hits.
     pub fn records(max_hits: usize) -> HitLimits {
         let (max_targets, max_per_target) = (usize::MAX, usize::MAX);
-        HitLimits { max_hits, max_targets, max_per_target, keeps_ties: false, identity: 0.0, coverage: 0.0 }
+        HitLimits {
+            max_hits,
+            max_targets,
+            max_per_target,
+            frames: 1,
+            keeps_ties: false,
+            identity: 0.0,
+            coverage: 0.0,
+        }
     }
 
     /// The limits for a part of the references, which keep all hits that these limits keep for all references. If

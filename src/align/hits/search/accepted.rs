@@ -274,7 +274,7 @@ impl RecordSearch {
     }
 
     /// Reports hits that are needed only for their scores: `first`, which comes next, and those that no region of
-    /// unknown score can precede. Only the first hit of each target counts.
+    /// unknown score can precede. Only the first hit of each sequence counts.
     pub(super) fn report_scores(&mut self, first: RegionKey, scope: &SearchInput) {
         let unknown = self.regions.iter().filter(|region| !region.is_scored).map(Region::first_key).min();
         let is_next = |region: &&Region| {
@@ -290,24 +290,27 @@ impl RecordSearch {
         };
         let mut reported = HashSet::new();
         for (at, region) in next.iter().enumerate() {
-            if reported.contains(&region.place.target) {
+            if reported.contains(&self.rules.sequence(region.place.target)) {
                 continue;
             }
             if !self.wants(region) || self.asks_second() {
                 break;
             }
             self.is_tied |= ties(at, region);
-            reported.insert(region.place.target);
+            reported.insert(self.rules.sequence(region.place.target));
             self.accept(region.in_place(region.without_path()), scope);
         }
-        self.regions.retain(|region| !reported.contains(&region.place.target));
+        let rules = self.rules;
+        self.regions.retain(|region| !reported.contains(&rules.sequence(region.place.target)));
         self.prune();
     }
 
     /// Whether the target has no room for a hit at this position.
     fn is_full(&self, (Reverse(score), _, target, ..): &FirstPlace) -> bool {
         let is_candidate = self.rules.is_candidate(&self.kept, *score);
-        self.kept.on_target(*target) >= self.rules.max_per_target && !is_candidate && !self.asks_second()
+        self.kept.on_target(*target, &self.rules) >= self.rules.max_per_target
+            && !is_candidate
+            && !self.asks_second()
     }
 
     /// Reports a hit that comes next.
@@ -330,7 +333,7 @@ impl RecordSearch {
         let Some(ranks) = scope.ranks else { return };
         let Some(rank) = ranks.rank(self.record, hit) else { return };
         // The first hit of a target represents all its hits.
-        if !self.ranked_targets.insert(hit.target) {
+        if !self.ranked_targets.insert(self.rules.sequence(hit.target)) {
             return;
         }
         let place = self.ranks.partition_point(|other| *other >= rank);
@@ -354,16 +357,16 @@ impl RecordSearch {
             let settled = certain.iter().flatten().map(|hit| &hit.region);
             let may_rank = regions.iter().chain(settled).filter(|region| region.bound >= self.least_ranked);
             let open: HashSet<u32> = match self.has_more_on_targets {
-                true => may_rank.map(|region| region.place.target).collect(),
+                true => may_rank.map(|region| self.rules.sequence(region.place.target)).collect(),
                 false => HashSet::new(),
             };
             let least = self.least.max(self.found.threshold);
             let mut is_limited = false;
             let mut stays = |region: &Region| {
-                let target = region.place.target;
-                let is_open = open.contains(&target) && region.bound >= self.least;
-                let stays = is_open || region.bound >= self.least_on(target);
-                is_limited |= !stays && region.bound >= least && !self.ranked_targets.contains(&target);
+                let sequence = self.rules.sequence(region.place.target);
+                let is_open = open.contains(&sequence) && region.bound >= self.least;
+                let stays = is_open || region.bound >= self.least_on(region.place.target);
+                is_limited |= !stays && region.bound >= least && !self.ranked_targets.contains(&sequence);
                 stays
             };
             regions.retain(&mut stays);
@@ -377,8 +380,9 @@ impl RecordSearch {
         }
         let (kept, rules) = (&self.kept, &self.rules);
         let is_candidate = |region: &Region| rules.is_candidate(kept, region.bound);
-        let has_room =
-            |region: &Region| kept.on_target(region.place.target) < max_per_target || is_candidate(region);
+        let has_room = |region: &Region| {
+            kept.on_target(region.place.target, rules) < max_per_target || is_candidate(region)
+        };
         self.regions.retain(has_room);
         self.certain.iter_mut().for_each(|certain| certain.retain(|hit| has_room(&hit.region)));
         if kept.targets.len() >= max_targets {
@@ -388,11 +392,12 @@ impl RecordSearch {
                 |region: &&Region| tie.is_some_and(|score| region.bound >= score) || is_candidate(region);
             let certain = self.certain.iter().flatten().map(|hit| &hit.region);
             let regions = self.regions.iter().chain(certain);
-            let open: HashSet<u32> = regions.filter(opens).map(|region| region.place.target).collect();
+            let sequence = |region: &Region| rules.sequence(region.place.target);
+            let open: HashSet<u32> = regions.filter(opens).map(sequence).collect();
             let (least, mut is_limited) = (self.found.threshold, false);
             let mut stays = |region: &Region| {
-                let target = region.place.target;
-                let is_open = kept.on_target(target) > 0 || open.contains(&target);
+                let has_hit = kept.on_target(region.place.target, rules) > 0;
+                let is_open = has_hit || open.contains(&sequence(region));
                 is_limited |= !is_open && region.bound >= least;
                 is_open
             };

@@ -36,7 +36,9 @@ impl RecordSearch {
         let settled = if last.is_some() { self.settled_on_targets() } else { HashMap::new() };
         let has_room = |region: &Region| {
             let target = region.place.target;
-            let settled = self.kept.on_target(target) + settled.get(&target).copied().unwrap_or(0);
+            let sequence = self.rules.sequence(target);
+            let settled =
+                self.kept.on_target(target, &self.rules) + settled.get(&sequence).copied().unwrap_or(0);
             settled < self.rules.max_per_target || self.rules.is_candidate(&self.kept, region.bound)
         };
         // A region whose bound is no more than the best score and that comes after it is not next.
@@ -107,12 +109,12 @@ impl RecordSearch {
         AHEAD.max(self.found.alignments.len())
     }
 
-    /// Number of certain hits on each target that are not reported yet, if the hits of targets are limited.
+    /// Number of certain hits on each sequence that are not reported yet, if the hits of targets are limited.
     fn settled_on_targets(&self) -> HashMap<u32, usize> {
         let mut settled = HashMap::new();
         if self.rules.max_per_target < usize::MAX {
             for certain in self.certain.iter().flatten() {
-                *settled.entry(certain.region.place.target).or_default() += 1;
+                *settled.entry(self.rules.sequence(certain.region.place.target)).or_default() += 1;
             }
         }
         settled
@@ -161,7 +163,7 @@ impl RecordSearch {
             let region = &self.regions[index];
             let is_wanted = region.bound >= self.least_on(region.place.target)
                 && self.rules.wants(&kept, region.hit_at());
-            if !is_wanted && kept.on_target(region.place.target) > 0 {
+            if !is_wanted && kept.on_target(region.place.target, &self.rules) > 0 {
                 // This target is full, but others may have room.
                 continue;
             }

@@ -60,7 +60,7 @@ stored_enum!(CsForm { 0 Short, 1 Long });
 stored_enum!(Rank { 0 Score, 1 Raw, 2 Evalue, 3 Identity });
 stored_enum!(IdentityDefinition { 0 Shorter, 1 Columns, 2 Inner, 3 Longer, 4 Blast });
 stored_struct!(PageOptions { width, colour });
-stored_struct!(HitLimits { max_hits, max_targets, max_per_target, keeps_ties, identity, coverage });
+stored_struct!(HitLimits { max_hits, max_targets, max_per_target, frames, keeps_ties, identity, coverage });
 stored_struct!(Share { number, of });
 
 stored_struct!(InsertSize { orientation, mean, deviation });
