@@ -516,16 +516,19 @@ fn score_regions(
     needs: &[Need],
     effort: &mut Effort,
 ) -> Result<bool, EngineError> {
-    let unknown = || {
-        needs.iter().enumerate().flat_map(|(search, need)| {
-            let regions: &[u32] = if let Need::Scores(regions) = need { regions } else { &[] };
-            regions.iter().map(move |&region| (search, region as usize))
-        })
-    };
-    let pairs: Vec<Pair> = unknown().map(|(search, region)| searches[search].regions[region].pair).collect();
-    if pairs.is_empty() {
+    let asked = |need: &Need| if let Need::Scores(regions) = need { regions.clone() } else { Vec::new() };
+    let open =
+        searches.par_iter_mut().zip(needs).map(|(search, need)| search.bound_by_words(asked(need), scope));
+    let open: Vec<Vec<u32>> = open.collect();
+    if !needs.iter().any(|need| matches!(need, Need::Scores(_))) {
         return Ok(false);
     }
+    let unknown = || {
+        open.iter()
+            .enumerate()
+            .flat_map(|(search, regions)| regions.iter().map(move |&region| (search, region as usize)))
+    };
+    let pairs: Vec<Pair> = unknown().map(|(search, region)| searches[search].regions[region].pair).collect();
     let hits = score_windows(engine, scope.batch, &pairs, effort)?;
     for ((search, region), hit) in unknown().zip(hits) {
         searches[search].learn(region, hit, scope)?;

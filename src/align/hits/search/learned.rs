@@ -3,12 +3,15 @@
 use super::{RecordSearch, RecordSearchState};
 use crate::align::hits::SearchInput;
 use crate::align::hits::region::{Most, Region};
-use crate::engine::TargetScore;
+use crate::engine::{TargetScore, most_by_words};
 use crate::terms::alignment::HitEnd;
 use crate::terms::batch::Pair;
 use crate::terms::casts::to_u32;
 use crate::terms::error::EngineError;
 use std::collections::HashSet;
+
+/// Length of the query and number of columns from which a bound by words takes much less time than a score.
+const LONG: usize = 1000;
 
 impl RecordSearch {
     /// Stores the engine's answer for one of the regions.
@@ -20,6 +23,26 @@ impl RecordSearch {
             self.answers.insert(pair, hit);
         }
         self.take_answer(region, hit, scope)
+    }
+
+    /// Lowers the bounds of long regions by the words of the query that are absent from them, which takes much less time than
+    /// their scores. Returns the regions whose scores are still needed.
+    pub fn bound_by_words(&mut self, mut regions: Vec<u32>, scope: &SearchInput) -> Vec<u32> {
+        let threshold = self.found.threshold;
+        // Without a hit, no threshold is high enough.
+        if threshold > self.rules.min_score {
+            regions.retain(|&region| {
+                let Region { pair, bound, .. } = &mut self.regions[region as usize];
+                let query = scope.batch.query(pair.query);
+                if query.len().min(pair.cols() as usize) >= LONG {
+                    let columns = &scope.batch.target(pair.target)[pair.start as usize..pair.end as usize];
+                    let by_words = most_by_words(query, columns, &scope.batch.scoring);
+                    *bound = by_words.unwrap_or(*bound).min(*bound);
+                }
+                *bound >= threshold
+            });
+        }
+        regions
     }
 
     fn take_answer(&mut self, region: usize, hit: HitEnd, scope: &SearchInput) -> Result<(), EngineError> {
