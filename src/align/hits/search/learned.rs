@@ -12,6 +12,8 @@ use std::collections::HashSet;
 
 /// Length of the query and number of columns from which a bound by words takes much less time than a score.
 const LONG: usize = 1000;
+/// Of a search's first regions, those whose bounds are lower than the highest by at most one part in this many are scored first.
+const HIGH: i32 = 16;
 
 impl RecordSearch {
     /// Stores the engine's answer for one of the regions.
@@ -26,22 +28,25 @@ impl RecordSearch {
     }
 
     /// Lowers the bounds of long regions by the words of the query that are absent from them, which takes much less time than
-    /// their scores. Returns the regions whose scores are still needed.
+    /// their scores. Returns the regions whose scores are needed next: if no score is known yet, those with the highest bounds.
     pub fn bound_by_words(&mut self, mut regions: Vec<u32>, scope: &SearchInput) -> Vec<u32> {
-        let threshold = self.found.threshold;
-        // Without a hit, no threshold is high enough.
-        if threshold > self.rules.min_score {
-            regions.retain(|&region| {
-                let Region { pair, bound, .. } = &mut self.regions[region as usize];
-                let query = scope.batch.query(pair.query);
-                if query.len().min(pair.cols() as usize) >= LONG {
-                    let columns = &scope.batch.target(pair.target)[pair.start as usize..pair.end as usize];
-                    let by_words = most_by_words(query, columns, &scope.batch.scoring);
-                    *bound = by_words.unwrap_or(*bound).min(*bound);
-                }
-                *bound >= threshold
-            });
+        let is_first = self.scored().next().is_none() && self.found.alignments.is_empty();
+        if is_first && regions.len() < 2 {
+            return regions;
         }
+        for &region in &regions {
+            let Region { pair, bound, .. } = &mut self.regions[region as usize];
+            let query = scope.batch.query(pair.query);
+            if query.len().min(pair.cols() as usize) >= LONG {
+                let columns = &scope.batch.target(pair.target)[pair.start as usize..pair.end as usize];
+                let by_words = most_by_words(query, columns, &scope.batch.scoring);
+                *bound = by_words.unwrap_or(*bound).min(*bound);
+            }
+        }
+        let bound = |region: &u32| self.regions[*region as usize].bound;
+        let highest = regions.iter().map(bound).max().unwrap_or(0);
+        let least = if is_first { highest - highest / HIGH } else { self.found.threshold };
+        regions.retain(|region| bound(region) >= least);
         regions
     }
 
