@@ -117,7 +117,7 @@ pub fn score_at_least(set: InstructionSet, batch: &Batch, pair: &Pair, least: i3
     if potential.whole() < least {
         return Some(HitEnd::default());
     }
-    let most = vectors(set, query.len(), target.len()) / STEP;
+    let most = vectors(set, query.len(), target.len()) / (2 * STEP);
     let (rectangle, own) = (Rectangle { query, target, scoring }, (pair.own - pair.start) as usize);
     let hit = set.run(PrunedSweep { rectangle, own, potential, least: Some(least), most })?;
     Some(if hit.is_none() { hit } else { HitEnd { target_end: hit.target_end + pair.start, ..hit } })

@@ -50,6 +50,32 @@ impl RecordSearch {
         regions
     }
 
+    /// The minimum score that counts in a region, if few cells of the region allow it: an engine may find sooner that the region has
+    /// no such score.
+    pub fn least_in(&self, region: usize, scope: &SearchInput) -> Option<i32> {
+        let (Region { pair, bound, .. }, least) = (&self.regions[region], self.found.threshold);
+        let is_long = scope.batch.query(pair.query).len().min(pair.cols() as usize) >= LONG;
+        (is_long && least > self.rules.min_score && *bound - least <= least / HIGH).then_some(least)
+    }
+
+    /// Stores the engine's answer for a region in which only scores of at least `least` count. Lower scores are not kept, since not
+    /// all engines find them.
+    pub fn learn_at_least(
+        &mut self,
+        region: usize,
+        (hit, least): (HitEnd, i32),
+        scope: &SearchInput,
+    ) -> Result<(), EngineError> {
+        if hit.score >= least {
+            return self.learn(region, hit, scope);
+        }
+        self.learned += 1;
+        let Region { pair, bound, .. } = &mut self.regions[region];
+        self.spent += scope.batch.cells(pair) as f64;
+        *bound = least - 1;
+        Ok(())
+    }
+
     fn take_answer(&mut self, region: usize, hit: HitEnd, scope: &SearchInput) -> Result<(), EngineError> {
         let region = &mut self.regions[region];
         region.learn(hit, scope.batch)?;
