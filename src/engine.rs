@@ -4,6 +4,7 @@
 //! [`plain`] is the specification, [`cpu`] uses the machine's cores, [`gpu`] runs WGSL kernels. An engine may find paths in
 //! its own way. The common way uses [`Primitives`].
 
+mod beginnings;
 mod block;
 pub mod blockwise;
 mod carry;

@@ -516,23 +516,69 @@ fn score_regions(
     needs: &[Need],
     effort: &mut Effort,
 ) -> Result<bool, EngineError> {
-    let unknown = || {
-        needs.iter().enumerate().flat_map(|(search, need)| {
-            let regions: &[u32] = if let Need::Scores(regions) = need { regions } else { &[] };
-            regions.iter().map(move |&region| (search, region as usize))
-        })
-    };
-    let pairs: Vec<Pair> = unknown().map(|(search, region)| searches[search].regions[region].pair).collect();
-    if pairs.is_empty() {
+    let asked = |need: &Need| if let Need::Scores(regions) = need { regions.clone() } else { Vec::new() };
+    let open =
+        searches.par_iter_mut().zip(needs).map(|(search, need)| search.bound_by_words(asked(need), scope));
+    let open: Vec<Vec<u32>> = open.collect();
+    if !needs.iter().any(|need| matches!(need, Need::Scores(_))) {
         return Ok(false);
     }
+    let unknown = open.iter().enumerate().flat_map(|(search, regions)| {
+        let searches = &*searches;
+        regions.iter().map(move |&region| {
+            let region = region as usize;
+            let least = searches[search].least_in(region, scope);
+            Unscored { search, region, pair: searches[search].regions[region].pair, least }
+        })
+    });
+    let (limited, mut unknown): (Vec<Unscored>, Vec<Unscored>) =
+        unknown.partition(|unscored| unscored.least.is_some());
+    let start = Instant::now();
+    let wanted: Vec<(Pair, i32)> =
+        limited.iter().filter_map(|unscored| Some((unscored.pair, unscored.least?))).collect();
+    let hits = engine.quick_scores(scope.batch, &wanted)?;
+    effort.scoring += start.elapsed();
+    for (unscored, hit) in limited.into_iter().zip(hits) {
+        match hit {
+            Some(hit) => {
+                effort.cells += scope.batch.cells(&unscored.pair);
+                unscored.learn(searches, hit, scope)?;
+            }
+            None => unknown.push(unscored),
+        }
+    }
+    unknown.sort_unstable_by_key(|unscored| (unscored.search, unscored.region));
+    let pairs: Vec<Pair> = unknown.iter().map(|unscored| unscored.pair).collect();
     let hits = score_windows(engine, scope.batch, &pairs, effort)?;
-    for ((search, region), hit) in unknown().zip(hits) {
-        searches[search].learn(region, hit, scope)?;
+    for (unscored, hit) in unknown.into_iter().zip(hits) {
+        unscored.learn(searches, hit, scope)?;
     }
     let learned = searches.par_iter_mut().zip(needs).filter(|(_, need)| matches!(need, Need::Scores(_)));
     learned.for_each(|(search, _)| search.prune());
     Ok(true)
+}
+
+/// A region whose score a search needs.
+struct Unscored {
+    search: usize,
+    region: usize,
+    pair: Pair,
+    /// The minimum score that counts, if few cells of the region allow it.
+    least: Option<i32>,
+}
+
+impl Unscored {
+    fn learn(
+        self,
+        searches: &mut [BoxedSearch],
+        hit: HitEnd,
+        scope: &SearchInput,
+    ) -> Result<(), EngineError> {
+        match self.least {
+            Some(least) => searches[self.search].learn_at_least(self.region, (hit, least), scope),
+            None => searches[self.search].learn(self.region, hit, scope),
+        }
+    }
 }
 
 /// Finds the paths that searches need. Returns `false` if there are none.

@@ -19,10 +19,11 @@ pub struct PotentialBehind {
     most: Vec<i32>,
     /// Maximum for alignments that begin after this number of rows or later.
     later: Vec<i32>,
-    /// Number of query bases in absent words.
+    /// Number of query bases in absent words, and the length of each.
     absent: usize,
-    /// Minimum loss of score by an absent word, rounded up.
-    word: i32,
+    letters: usize,
+    /// Twice the minimum loss of score by an absent word.
+    spoil: i64,
 }
 
 impl PotentialBehind {
@@ -47,8 +48,7 @@ impl PotentialBehind {
         }
         let mut later = most.clone();
         (0..query.len()).rev().for_each(|row| later[row] = later[row].max(later[row + 1]));
-        let word = to_i32(spoil).div_euclid(2) + 1;
-        Some(PotentialBehind { most, later, absent: ends.len() * letters, word })
+        Some(PotentialBehind { most, later, absent: ends.len() * letters, letters, spoil })
     }
 
     /// Maximum gain after the first `rows` rows, for each number in the range.
@@ -63,7 +63,17 @@ impl PotentialBehind {
 
     /// Minimum loss of an alignment by an absent word, rounded up.
     pub fn word(&self) -> i32 {
-        self.word
+        to_i32(self.spoil).div_euclid(2) + 1
+    }
+
+    /// Length of an absent word, in bases.
+    pub fn letters(&self) -> usize {
+        self.letters
+    }
+
+    /// Twice the minimum loss of an alignment by a word of this length or more that it does not contain unchanged.
+    pub fn twice_spoil(&self) -> i64 {
+        self.spoil
     }
 
     /// Whether absent words cover less than half of the query. They cover nearly all of an unrelated query, and each
@@ -173,7 +183,7 @@ impl WordSet {
 }
 
 /// The word that ends at each base, two bits per base.
-struct Rolling {
+pub(super) struct Rolling {
     word: u32,
     mask: u32,
     letters: u32,
@@ -182,12 +192,12 @@ struct Rolling {
 }
 
 impl Rolling {
-    fn new(letters: u32) -> Rolling {
+    pub fn new(letters: u32) -> Rolling {
         Rolling { word: 0, mask: (1 << (2 * letters)) - 1, letters, run: 0 }
     }
 
     #[inline(always)]
-    fn push(&mut self, code: u8) -> Option<u32> {
+    pub fn push(&mut self, code: u8) -> Option<u32> {
         self.word = (self.word << 2 | u32::from(code & 3)) & self.mask;
         self.run = if is_base(code) { self.run + 1 } else { 0 };
         (self.run >= self.letters).then_some(self.word)

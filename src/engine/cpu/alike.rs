@@ -4,9 +4,7 @@
 use super::Cpu;
 use super::score::Width;
 use super::simd::InstructionSet;
-use super::strip::{PrunedTrace, Rectangle};
-use super::striped::PrunedSweep;
-use super::sweeps::striped_window;
+use super::strip::{PrunedSweep, PrunedTrace, Rectangle};
 use super::trace::BandShape;
 use crate::engine::potential::PotentialBehind;
 use crate::engine::{Block, Paths, Window};
@@ -25,8 +23,8 @@ const SHORT_SIDE: usize = 256;
 const MOST_COLUMNS: usize = 1 << 22;
 /// Inverse of the fraction of cells that may be computed, if the same thread would otherwise compute all cells.
 pub const SHARE: u64 = 3;
-/// Overhead of a strip's column, in vectors of cells.
-const COLUMN: u64 = 4;
+/// Time of a step of a strip, in vectors of a whole sweep's cells.
+const STEP: u64 = 2;
 /// Maximum number of sweeps of a query. Queries with more are pieces of one long search, which are rarely similar.
 const MOST_PAIRS: usize = 4;
 /// Approximate number of direction words that are kept at once.
@@ -83,6 +81,11 @@ fn threads_each(count: usize) -> u64 {
     (rayon::current_num_threads() / count.max(1)).max(1) as u64
 }
 
+/// Number of vectors of cells of a whole sweep.
+fn vectors(set: InstructionSet, rows: usize, cols: usize) -> u64 {
+    rows.div_ceil(set.lanes(Width::W16.bytes())) as u64 * cols as u64
+}
+
 /// The hit of a similar pair, if at most one in `share` of its cells must be computed.
 pub fn score_alike(set: InstructionSet, batch: &Batch, pair: &Pair, share: u64) -> Option<HitEnd> {
     let scoring = &batch.scoring;
@@ -92,14 +95,12 @@ pub fn score_alike(set: InstructionSet, batch: &Batch, pair: &Pair, share: u64) 
     if shorter < SIDE {
         return None;
     }
-    let size = striped_window(set, scoring, query.len())?;
     let potential = PotentialBehind::new(query, target, scoring).filter(PotentialBehind::is_alike)?;
-    let rows = query.len().div_ceil(set.lanes(Width::W16.bytes())) as u64;
-    let (column, most) = (COLUMN, (rows + COLUMN) * target.len() as u64 / share);
+    let most = vectors(set, query.len(), target.len()) / (STEP * share);
     let rectangle = Rectangle { query, target, scoring };
     let own = (pair.own - pair.start) as usize;
     let (potential, least) = (&potential, None);
-    let hit = set.run(PrunedSweep { rectangle, own, size, potential, least, most, column })?;
+    let hit = set.run(PrunedSweep { rectangle, own, potential, least, most })?;
     Some(HitEnd { target_end: hit.target_end + pair.start, ..hit })
 }
 
@@ -112,15 +113,13 @@ pub fn score_at_least(set: InstructionSet, batch: &Batch, pair: &Pair, least: i3
     if query.len().min(target.len()) < SHORT_SIDE || target.len() > MOST_COLUMNS {
         return None;
     }
-    let size = striped_window(set, scoring, query.len())?;
     let potential = &PotentialBehind::new(query, target, scoring)?;
     if potential.whole() < least {
         return Some(HitEnd::default());
     }
-    let rows = query.len().div_ceil(set.lanes(Width::W16.bytes())) as u64;
-    let (column, most) = (COLUMN, (rows + COLUMN) * target.len() as u64 / 2);
+    let most = vectors(set, query.len(), target.len()) / (2 * STEP);
     let (rectangle, own) = (Rectangle { query, target, scoring }, (pair.own - pair.start) as usize);
-    let hit = set.run(PrunedSweep { rectangle, own, size, potential, least: Some(least), most, column })?;
+    let hit = set.run(PrunedSweep { rectangle, own, potential, least: Some(least), most })?;
     Some(if hit.is_none() { hit } else { HitEnd { target_end: hit.target_end + pair.start, ..hit } })
 }
 

@@ -5,7 +5,7 @@
 
 mod pruned;
 
-pub use pruned::PrunedTrace;
+pub use pruned::{PrunedSweep, PrunedTrace};
 
 use super::cell::{Cell, DirectionCodes, Operands, Penalties, cell};
 use super::lanes::{NO_LETTER, NO_QUERY, NO_TARGET};
@@ -56,7 +56,7 @@ impl RectangleSweep<'_> {
         for first in (0..self.rectangle.query.len()).step_by(<S as Vectors<i32>>::LANES) {
             let mut sink = BestCells::new(simd, self.own, cols);
             strips.strip(first, 0..cols, &mut sink);
-            sink.add_to(&mut best, first, self.rectangle.query.len());
+            sink.add_to(&mut best, (first, self.rectangle.query.len()), 0);
         }
         (strips.leave(), best)
     }
@@ -209,8 +209,21 @@ impl<'a, S: Rows, const PIECES: usize> Strips<'a, S, PIECES> {
     /// Sweeps the strip whose first row is `first` over `cols`, and passes the cells to `sink`.
     #[inline(always)]
     fn strip<K: CellSink<S, PIECES>>(&mut self, first: usize, cols: Range<usize>, sink: &mut K) {
+        self.strip_until(first, cols, None, sink);
+    }
+
+    /// Sweeps a strip as [`Strips::strip`], but no further than `rule` asks for. Returns the number of columns that all rows have
+    /// done, and the number of steps.
+    #[inline(always)]
+    fn strip_until<K: CellSink<S, PIECES>>(
+        &mut self,
+        first: usize,
+        cols: Range<usize>,
+        rule: Option<&StopRule>,
+        sink: &mut K,
+    ) -> (usize, usize) {
         if cols.is_empty() {
-            return;
+            return (0, 0);
         }
         let (step, mut state) = self.given.begin(first, &cols);
         let (lanes, len) = (S::LANES, cols.len());
@@ -226,10 +239,66 @@ impl<'a, S: Rows, const PIECES: usize> Strips<'a, S, PIECES> {
         };
         let inner_end = len - 1;
         let inner_start = sink.first_col().saturating_add(lanes - 1).min(inner_end);
-        step.edge(&mut state, 0..inner_start, &mut band, sink);
-        step.inner(&mut state, inner_start..inner_end, &mut band, sink);
+        let mut done = 0;
+        while done < inner_end {
+            let part = if done < inner_start { inner_start } else { inner_end };
+            let next = rule.map_or(part, |rule| part.min(rule.first_step.max(done + StopRule::STEPS)));
+            match done < inner_start {
+                true => step.edge(&mut state, done..next, &mut band, sink),
+                false => step.inner(&mut state, done..next, &mut band, sink),
+            }
+            done = next;
+            let Some(rule) = rule.filter(|rule| done >= rule.first_step && done < inner_end) else {
+                continue;
+            };
+            // A path goes one or two steps on with each residue.
+            if rule.is_met(&step, &state) {
+                step.edge(&mut state, done..done + 1, &mut band, sink);
+                done += 1;
+                if rule.is_met(&step, &state) {
+                    sink.end(self.given.simd, done);
+                    return ((done + 1).saturating_sub(lanes), done);
+                }
+            }
+        }
         step.edge(&mut state, inner_end..len + lanes - 1, &mut band, sink);
         sink.end(self.given.simd, len + lanes - 1);
+        (len, len + lanes - 1)
+    }
+}
+
+/// When a strip need not be swept any further: if no value of two consecutive steps counts.
+struct StopRule {
+    /// Steps that are done in any case. After them, nothing that counts enters the strip from above or from the left.
+    first_step: usize,
+    /// The minimum in each lane of E of the next column that counts.
+    deletion: [i32; 16],
+    /// The minimum in each lane of H above and of F with the cost of its first residue that count.
+    insertion: [i32; 16],
+}
+
+impl StopRule {
+    /// Number of steps between checks.
+    const STEPS: usize = 8;
+
+    /// Whether no value that leaves the last step counts.
+    #[inline(always)]
+    fn is_met<S: Rows, const PIECES: usize>(
+        &self,
+        step: &StripConstants<'_, S, PIECES>,
+        state: &StripState<S::V, PIECES>,
+    ) -> bool {
+        let mut counts = 0;
+        for piece in 0..PIECES {
+            let opened = step.simd.add(state.f[piece], step.penalties.first[piece]);
+            let (e, f): (&[i32], &[i32]) =
+                (cast_slice(from_ref(&state.e[piece])), cast_slice(from_ref(&opened)));
+            for lane in 0..S::LANES {
+                counts |=
+                    u32::from(e[lane] >= self.deletion[lane]) | u32::from(f[lane] >= self.insertion[lane]);
+            }
+        }
+        counts == 0
     }
 }
 
@@ -410,16 +479,18 @@ impl<V: Pod> BestCells<V> {
         }
     }
 
-    /// Replaces `best` by the best cell of the strip that starts at row `first`, if that one ranks higher.
+    /// Replaces `best` by the best cell of the strip, if that one ranks higher. The strip starts at row `first` of `rows`, and its
+    /// columns at `start`.
     #[inline(always)]
-    fn add_to(&self, best: &mut HitEnd, first: usize, rows: usize) {
+    fn add_to(&self, best: &mut HitEnd, (first, rows): (usize, usize), start: usize) {
         let scores: &[i32] = cast_slice(std::slice::from_ref(&self.score));
         let steps: &[i32] = cast_slice(std::slice::from_ref(&self.step));
         for (lane, (&score, &step)) in scores.iter().zip(steps).enumerate().take(rows - first) {
             if score <= 0 {
                 continue;
             }
-            let (query_end, target_end) = (to_u32(first + lane + 1), to_u32(step - to_i32(lane) + 1));
+            let target_end = to_u32(start) + to_u32(step - to_i32(lane) + 1);
+            let query_end = to_u32(first + lane + 1);
             let hit = HitEnd { score, query_end, target_end };
             if hit.order(best).is_lt() {
                 *best = hit;

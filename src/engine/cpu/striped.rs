@@ -6,10 +6,8 @@
 
 #![allow(clippy::needless_range_loop, reason = "as in the cells (cell.rs)")]
 
-mod pruned;
 mod window;
 
-pub use pruned::PrunedSweep;
 pub use window::WindowSize;
 
 use super::cell::{Penalties, cell};

@@ -3,12 +3,17 @@
 use super::{RecordSearch, RecordSearchState};
 use crate::align::hits::SearchInput;
 use crate::align::hits::region::{Most, Region};
-use crate::engine::TargetScore;
+use crate::engine::{TargetScore, most_by_words};
 use crate::terms::alignment::HitEnd;
 use crate::terms::batch::Pair;
 use crate::terms::casts::to_u32;
 use crate::terms::error::EngineError;
 use std::collections::HashSet;
+
+/// Length of the query and number of columns from which a bound by words takes much less time than a score.
+const LONG: usize = 1000;
+/// Of a search's first regions, those whose bounds are lower than the highest by at most one part in this many are scored first.
+const HIGH: i32 = 16;
 
 impl RecordSearch {
     /// Stores the engine's answer for one of the regions.
@@ -20,6 +25,55 @@ impl RecordSearch {
             self.answers.insert(pair, hit);
         }
         self.take_answer(region, hit, scope)
+    }
+
+    /// Lowers the bounds of long regions by the words of the query that are absent from them, which takes much less time than
+    /// their scores. Returns the regions whose scores are needed next: if no score is known yet, those with the highest bounds.
+    pub fn bound_by_words(&mut self, mut regions: Vec<u32>, scope: &SearchInput) -> Vec<u32> {
+        let is_first = self.scored().next().is_none() && self.found.alignments.is_empty();
+        if is_first && regions.len() < 2 {
+            return regions;
+        }
+        for &region in &regions {
+            let Region { pair, bound, .. } = &mut self.regions[region as usize];
+            let query = scope.batch.query(pair.query);
+            if query.len().min(pair.cols() as usize) >= LONG {
+                let columns = &scope.batch.target(pair.target)[pair.start as usize..pair.end as usize];
+                let by_words = most_by_words(query, columns, &scope.batch.scoring);
+                *bound = by_words.unwrap_or(*bound).min(*bound);
+            }
+        }
+        let bound = |region: &u32| self.regions[*region as usize].bound;
+        let highest = regions.iter().map(bound).max().unwrap_or(0);
+        let least = if is_first { highest - highest / HIGH } else { self.found.threshold };
+        regions.retain(|region| bound(region) >= least);
+        regions
+    }
+
+    /// The minimum score that counts in a region, if few cells of the region allow it: an engine may find sooner that the region has
+    /// no such score.
+    pub fn least_in(&self, region: usize, scope: &SearchInput) -> Option<i32> {
+        let (Region { pair, bound, .. }, least) = (&self.regions[region], self.found.threshold);
+        let is_long = scope.batch.query(pair.query).len().min(pair.cols() as usize) >= LONG;
+        (is_long && least > self.rules.min_score && *bound - least <= least / HIGH).then_some(least)
+    }
+
+    /// Stores the engine's answer for a region in which only scores of at least `least` count. Lower scores are not kept, since not
+    /// all engines find them.
+    pub fn learn_at_least(
+        &mut self,
+        region: usize,
+        (hit, least): (HitEnd, i32),
+        scope: &SearchInput,
+    ) -> Result<(), EngineError> {
+        if hit.score >= least {
+            return self.learn(region, hit, scope);
+        }
+        self.learned += 1;
+        let Region { pair, bound, .. } = &mut self.regions[region];
+        self.spent += scope.batch.cells(pair) as f64;
+        *bound = least - 1;
+        Ok(())
     }
 
     fn take_answer(&mut self, region: usize, hit: HitEnd, scope: &SearchInput) -> Result<(), EngineError> {

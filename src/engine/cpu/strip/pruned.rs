@@ -1,216 +1,130 @@
-//! The path of a long alignment whose score is known. Directions are filled only for cells through which an alignment
-//! with that score can pass (docs/algorithm.md, section 23).
+//! Strips of only those cells through which an alignment with a high enough score can pass (docs/algorithm.md, section 23).
+//!
+//! Query words that are absent from the target bound how much an alignment can still score after each row. Each strip is
+//! swept only in columns that receive a value from which the threshold can be reached, or in which an alignment that reaches
+//! it can begin.
 
-use super::{DirectionWriter, Rectangle, Strips, Unkept};
+mod path;
+mod score;
+
+pub use path::PrunedTrace;
+pub use score::PrunedSweep;
+
+use super::{CellSink, Rectangle, StopRule, Strips};
+use crate::engine::Edges;
 use crate::engine::carry::IMPOSSIBLE;
-use crate::engine::cpu::simd::{Kernel, Rows, Simd, Vectors};
-use crate::engine::directions::{CellSource, Directions, Tile, TileLayout, cell_bits};
+use crate::engine::cpu::simd::Rows;
 use crate::engine::potential::PotentialBehind;
-use crate::engine::traceback::Traceback;
-use crate::engine::{Edges, PathPosition, Window};
-use crate::terms::casts::{to_i32, to_i64, to_u32, to_usize};
-use crate::terms::error::EngineError;
-use crate::terms::scoring::{Scoring, with_pieces};
+use crate::terms::casts::{to_i32, to_usize};
 use std::ops::Range;
 
-/// Finds the path that ends in the last cell of a window, in local mode. Returns `None` if too many cells must be
-/// computed.
-///
-/// A first sweep keeps only the values that enter some of the strips from above. Directions are then filled from the
-/// lowest of these fronts upward. At each front it is known where the path enters and with what score, so hardly any
-/// cells away from the path count.
-#[derive(Clone, Copy)]
-pub struct PrunedTrace<'a> {
-    pub rectangle: Rectangle<'a>,
-    pub window: &'a Window,
-    pub score: i32,
-    pub potential: &'a PotentialBehind,
-    /// Maximum number of cells that the first sweep may compute.
-    pub most: u64,
-    /// Approximate number of direction words that are kept at once. For longer alignments, strips are filled once more.
-    pub kept: usize,
-    /// Minimum number of cells that are swept between two fronts.
-    pub between: u64,
-    /// Approximate number of columns of fronts that are kept. The first and the last front are always kept.
-    pub front_columns: usize,
-}
-
-impl Kernel for PrunedTrace<'_> {
-    type Output = Result<Option<Traceback>, EngineError>;
-
-    #[inline(always)]
-    fn run<S: Simd>(self, simd: S) -> Self::Output {
-        with_pieces!(self.rectangle.scoring.gaps(), PIECES => self.trace::<S, PIECES>(simd))
-    }
-}
-
-impl PrunedTrace<'_> {
-    #[inline(always)]
-    fn trace<S: Simd, const PIECES: usize>(self, simd: S) -> <Self as Kernel>::Output {
-        let PrunedTrace { rectangle, window, score, potential, most, kept, between, front_columns } = self;
-        let edges = Edges::default();
-        let strips = Strips::<S, PIECES>::new(simd, rectangle, &edges);
-        let filled = Filled::default();
-        let mut fill = PrunedFill { simd, strips, window, score, potential, live: 0..0, filled };
-        let (rows, lanes) = (rectangle.query.len(), <S as Vectors<i32>>::LANES);
-        let (mut fronts, mut left, mut next) = (Fronts::new(front_columns), most, most);
-        for first in (0..rows).step_by(lanes) {
-            if left <= next {
-                fronts.push(fill.front(first));
-                next = left.saturating_sub(between);
-            }
-            let Some(rest) = left.checked_sub(fill.strip(first, false) as u64) else { return Ok(None) };
-            left = rest;
-        }
-        let mut path = Traceback::new(window);
-        let (mut end, mut below) = (rows, None);
-        while let Some(front) = fronts.pop() {
-            let first = front.first;
-            if let Some(below) = &below {
-                fill.score = score.max(front_score(below, &path, potential, rectangle.scoring));
-            }
-            fill.enter(&front);
-            let mut upper = Fronts::new(front_columns);
-            upper.push(front);
-            for first in (first..end).step_by(lanes) {
-                if fill.filled.words.len() >= kept {
-                    fill.filled = Filled::from(first);
-                    upper.push(fill.front(first));
-                }
-                fill.strip(first, true);
-            }
-            let filled = std::mem::take(&mut fill.filled);
-            end = filled.first;
-            path.through(&mut filled.directions().window(0), to_u32(end), 0)?;
-            if path.is_done() {
-                break;
-            }
-            below = upper.pop();
-            fronts.all.append(&mut upper.all);
-        }
-        Ok(Some(path))
-    }
-}
-
-/// The minimum score bound for cells above a front, such that an alignment must leave at the same cell as the path and
-/// with the same value (docs/algorithm.md, section 23).
-fn front_score<const PIECES: usize>(
-    front: &StripFront<PIECES>,
-    path: &Traceback,
-    potential: &PotentialBehind,
-    scoring: &Scoring,
-) -> i32 {
-    let PathPosition { cols, layer, .. } = path.stand;
-    let col = (cols as usize).wrapping_sub(1);
-    if !front.live.contains(&col) {
-        return 0;
-    }
-    let col = col - front.live.start;
-    let value = match layer.source {
-        CellSource::Insertion => {
-            let piece = usize::from(layer.piece);
-            front.f[piece][col] + scoring.gaps().array::<PIECES>()[piece].extend
-        }
-        _ => front.h[col],
-    };
-    value + potential.behind(front.first..front.first + 1)[0] - potential.word()
-}
-
-/// Directions of some strips, from row `first` on.
-#[derive(Default)]
-struct Filled {
-    first: usize,
-    tiles: Vec<Tile>,
-    words: Vec<u32>,
-}
-
-impl Filled {
-    fn from(first: usize) -> Filled {
-        Filled { first, ..Filled::default() }
-    }
-
-    fn directions(self) -> Directions {
-        let mut layout = TileLayout::default();
-        layout.push_window(self.tiles);
-        Directions::new(layout, Box::new(self.words))
-    }
-}
-
-/// The values that enter a strip from above, in the columns in which they count.
-struct StripFront<const PIECES: usize> {
-    first: usize,
-    live: Range<usize>,
-    h: Vec<i32>,
-    f: [Vec<i32>; PIECES],
-}
-
-/// Fronts from top to bottom.
-struct Fronts<const PIECES: usize> {
-    all: Vec<StripFront<PIECES>>,
-    /// [`PrunedTrace::front_columns`].
-    columns: usize,
-}
-
-impl<const PIECES: usize> Fronts<PIECES> {
-    fn new(columns: usize) -> Fronts<PIECES> {
-        Fronts { all: Vec::new(), columns }
-    }
-
-    /// Adds a front. If the fronts have too many columns together, every second one is dropped, because wide fronts of
-    /// a long query would fill the memory.
-    fn push(&mut self, front: StripFront<PIECES>) {
-        self.all.push(front);
-        while self.all.len() > 2 && self.all.iter().map(|front| front.h.len()).sum::<usize>() > self.columns {
-            let (mut number, last) = (0, self.all.len() - 1);
-            self.all.retain(|_| {
-                number += 1;
-                (number - 1) % 2 == 0 || number - 1 == last
-            });
-            if self.all.len() == 3 {
-                self.all.remove(1);
-            }
-        }
-    }
-
-    fn pop(&mut self) -> Option<StripFront<PIECES>> {
-        self.all.pop()
-    }
-}
-
 /// Strips of the cells that count. Other cells get the values of the matrix border from above.
-struct PrunedFill<'a, S: Rows, const PIECES: usize> {
+struct PrunedStrips<'a, S: Rows, const PIECES: usize> {
     simd: S,
     strips: Strips<'a, S, PIECES>,
-    window: &'a Window,
-    score: i32,
     potential: &'a PotentialBehind,
+    /// Cells count if an alignment through them can score this much.
+    threshold: i32,
     /// Columns with values from above that count.
     live: Range<usize>,
-    filled: Filled,
 }
 
-impl<S: Rows, const PIECES: usize> PrunedFill<'_, S, PIECES> {
-    fn front(&self, first: usize) -> StripFront<PIECES> {
-        let of = |values: &[i32]| values[self.live.clone()].to_vec();
-        let f = self.strips.above_f.each_ref().map(|f| of(f));
-        StripFront { first, live: self.live.clone(), h: of(&self.strips.above_h), f }
+impl<'a, S: Rows, const PIECES: usize> PrunedStrips<'a, S, PIECES> {
+    #[inline(always)]
+    fn new(
+        simd: S,
+        rectangle: Rectangle<'a>,
+        edges: &'a Edges,
+        potential: &'a PotentialBehind,
+        threshold: i32,
+    ) -> PrunedStrips<'a, S, PIECES> {
+        let strips = Strips::new(simd, rectangle, edges);
+        PrunedStrips { simd, strips, potential, threshold, live: 0..0 }
     }
 
-    /// Restarts from a front.
-    fn enter(&mut self, front: &StripFront<PIECES>) {
-        self.close(self.live.clone());
-        self.live = front.live.clone();
-        self.strips.above_h[self.live.clone()].copy_from_slice(&front.h);
-        for (above, f) in self.strips.above_f.iter_mut().zip(&front.f) {
-            above[self.live.clone()].copy_from_slice(f);
+    /// Whether an alignment that reaches the threshold can begin in one of these rows.
+    fn begins_in(&self, rows: &Range<usize>) -> bool {
+        self.potential.behind(rows.clone()).iter().any(|&most| most >= self.threshold)
+    }
+
+    /// Number of rows of the strip that starts at row `first`.
+    fn rows(&self, first: usize) -> usize {
+        S::LANES.min(self.strips.given.rectangle.query.len() - first)
+    }
+
+    /// The columns in which cells of the strip from row `first` on may count. Alignments begin in the columns `begins`. All columns
+    /// are in `band`.
+    fn cols(&self, first: usize, begins: &Range<usize>, band: Range<usize>) -> Range<usize> {
+        let (starts, ends) = match (self.live.is_empty(), begins.is_empty()) {
+            (true, true) => return 0..0,
+            (true, false) => (begins.start, begins.end),
+            (false, true) => (self.live.start, self.live.end),
+            (false, false) => (self.live.start.min(begins.start), self.live.end.max(begins.end)),
+        };
+        let Rectangle { query, scoring, .. } = self.strips.given.rectangle;
+        let (rows, gaps) = (self.rows(first), scoring.gaps());
+        // The cell above may score as much as a gap that opens there. Deletions reach as far as the threshold can still be
+        // attained.
+        let highest = |f: &Vec<i32>| f[self.live.clone()].iter().copied().max().unwrap_or(IMPOSSIBLE);
+        let above = self.strips.above_f.iter().zip(gaps.pieces());
+        let above = above.map(|(f, piece)| highest(f) + piece.first()).max().unwrap_or(IMPOSSIBLE);
+        let above = if begins.is_empty() { above } else { above.max(0) };
+        let behind = self.potential.behind(first..first + rows + 1).iter().copied().max().unwrap_or(0);
+        let most = above + to_i32(rows) * scoring.max_potential() + behind;
+        let most = most + scoring.bonuses(&query[first..first + rows]);
+        let reach = to_usize((most - self.threshold).max(0) / gaps.lower_bound().extend);
+        starts.max(band.start)..ends.saturating_add(rows + reach).min(band.end)
+    }
+
+    /// Sweeps the strip from row `first` on over `cols`, and passes the cells to `sink`. Stops where no cell counts any more.
+    /// Returns the swept columns, and the number of steps.
+    #[inline(always)]
+    fn sweep<K: CellSink<S, PIECES>>(
+        &mut self,
+        first: usize,
+        begins: &Range<usize>,
+        cols: Range<usize>,
+        sink: &mut K,
+    ) -> (Range<usize>, usize) {
+        self.close(self.live.start..self.live.end.min(cols.start));
+        self.close(self.live.start.max(cols.end)..self.live.end);
+        if cols.is_empty() {
+            self.live = 0..0;
+            return (cols, 0);
         }
-        self.filled = Filled::from(front.first);
-        self.keep(front.live.clone(), front.first);
+        let rows = self.rows(first);
+        let least_after =
+            |row: usize| self.threshold - self.potential.behind(first + row + 1..first + row + 2)[0];
+        let lane = |values: &dyn Fn(usize) -> i32| {
+            let mut lanes = [i32::MAX; 16];
+            lanes.iter_mut().enumerate().for_each(|(lane, value)| *value = values(lane));
+            lanes
+        };
+        let after_begins = if begins.is_empty() { 0 } else { begins.end + S::LANES };
+        let rule = StopRule {
+            first_step: after_begins.max(self.live.end + 1).saturating_sub(cols.start),
+            deletion: lane(&|lane| if lane < rows { least_after(lane) } else { i32::MAX }),
+            // Insertions have been moved by one lane. What leaves the last row is judged after the strip.
+            insertion: lane(&|lane| if (1..rows).contains(&lane) { least_after(lane - 1) } else { i32::MAX }),
+        };
+        let (done, steps) = self.strips.strip_until(first, cols.clone(), Some(&rule), sink);
+        let swept = cols.start..cols.start + done;
+        self.close(swept.end..self.live.end.max(swept.end));
+        (swept, steps)
     }
 
-    /// Closes those columns from which the score is out of reach after the first `rows` rows.
+    /// The most that an alignment can score through a cell that leaves the strip in these columns, which ends after `rows` rows.
+    fn attainable(&self, cols: Range<usize>, rows: usize) -> i32 {
+        let gaps = self.strips.given.rectangle.scoring.gaps();
+        let highest = |f: &Vec<i32>| f[cols.clone()].iter().copied().max().unwrap_or(IMPOSSIBLE);
+        let below = self.strips.above_f.iter().zip(gaps.pieces());
+        let below = below.map(|(f, piece)| highest(f) + piece.first()).max().unwrap_or(IMPOSSIBLE);
+        below + self.potential.behind(rows..rows + 1)[0]
+    }
+
+    /// Closes those columns from which the threshold is out of reach after the first `rows` rows.
     fn keep(&mut self, cols: Range<usize>, rows: usize) {
-        let least = self.score - self.potential.behind(rows..rows + 1)[0];
+        let least = self.threshold - self.potential.behind(rows..rows + 1)[0];
         let gaps = self.strips.given.rectangle.scoring.gaps();
         let mut live = cols.end..cols.start;
         for (below, piece) in self.strips.above_f.iter().zip(gaps.pieces()) {
@@ -234,55 +148,9 @@ impl<S: Rows, const PIECES: usize> PrunedFill<'_, S, PIECES> {
         self.strips.above_f.iter_mut().for_each(|f| f[cols.clone()].fill(IMPOSSIBLE));
     }
 
-    /// Fills the strip from row `first` on; `keeps` says whether its directions are kept. Returns its number of cells.
-    #[inline(always)]
-    fn strip(&mut self, first: usize, keeps: bool) -> usize {
-        let Rectangle { query, scoring, .. } = self.strips.given.rectangle;
-        let rows = S::LANES.min(query.len() - first);
-        let most = self.potential.behind(first..first + rows + 1);
-        let gaps = scoring.gaps();
-        let band = self.window.band_cols(to_i64(first)..to_i64(first + rows));
-        let band = band.start as usize..band.end as usize;
-        let cols = match most[..rows].iter().any(|&most| most >= self.score) {
-            true => band,
-            false if self.live.is_empty() => 0..0,
-            false => {
-                // The cell above may score as much as a gap that opens there. Deletions reach as far as the score can
-                // still be attained.
-                let highest = |f: &Vec<i32>| f[self.live.clone()].iter().copied().max().unwrap_or(IMPOSSIBLE);
-                let above = self.strips.above_f.iter().zip(gaps.pieces());
-                let above = above.map(|(f, piece)| highest(f) + piece.first()).max().unwrap_or(IMPOSSIBLE);
-                let most = above + to_i32(rows) * scoring.max_potential() + most[rows];
-                let most = most + scoring.bonuses(&query[first..first + rows]);
-                let reach = to_usize((most - self.score).max(0) / gaps.lower_bound().extend);
-                self.live.start.max(band.start)..(self.live.end + rows + reach).min(band.end)
-            }
-        };
-        self.close(self.live.start..self.live.end.min(cols.start));
-        self.close(self.live.start.max(cols.end)..self.live.end);
-        if cols.is_empty() {
-            self.live = 0..0;
-            return 0;
-        }
-        if keeps {
-            let tile = Tile::strip(
-                to_i32(first - self.filled.first),
-                to_u32(cols.start)..to_u32(cols.end),
-                to_u32(S::LANES),
-                cell_bits(PIECES),
-            );
-            let kept = self.filled.words.len();
-            self.filled.words.resize(kept + to_usize(tile.words()), 0);
-            self.filled.tiles.push(tile);
-            let mut words = DirectionWriter::new(self.simd, &mut self.filled.words[kept..]);
-            self.strips.strip(first, cols.clone(), &mut words);
-        } else {
-            self.strips.strip(first, cols.clone(), &mut Unkept);
-        }
-        self.keep(cols.clone(), first + rows);
-        rows * cols.len()
+    /// Resets all values from above.
+    fn restart(&mut self) {
+        self.close(self.live.clone());
+        self.live = 0..0;
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -11,7 +11,7 @@ use crate::terms::random::Random;
 use crate::terms::scoring::Scoring;
 
 /// Compares the pruned sweeps of all instruction sets with a complete one. Returns how many found the cell.
-fn agrees(query: &[u8], target: &[u8], scoring: &Scoring, own: usize, most: u64) -> usize {
+fn agrees(query: &[u8], target: &[u8], scoring: &Scoring, own: usize, cells: u64) -> usize {
     let rectangle = Rectangle { query, target, scoring };
     let size = |set: InstructionSet| WindowSize::of(scoring, set.lanes(2)).expect("a window");
     let set = InstructionSet::best();
@@ -19,8 +19,8 @@ fn agrees(query: &[u8], target: &[u8], scoring: &Scoring, own: usize, most: u64)
     let potential = &PotentialBehind::new(query, target, scoring).expect("words of these lengths");
     let mut found = 0;
     for set in InstructionSet::available() {
-        let sweep =
-            |least| PrunedSweep { rectangle, own, size: size(set), potential, least, most, column: 0 };
+        let most = cells / set.lanes(4) as u64;
+        let sweep = |least| PrunedSweep { rectangle, own, potential, least, most };
         let hit = set.run(sweep(None));
         assert!(hit.is_none_or(|hit| hit == best), "{set}, {scoring}, own {own}: {hit:?} for {best:?}");
         found += usize::from(hit.is_some());
@@ -51,9 +51,8 @@ fn pairs_that_are_alike_take_few_cells() {
         for (len, edits) in [(1500, 1000), (2000, 40), (2600, 60)] {
             let target = random.codes(len, 4);
             let query = random.like(&target, len, 4, edits);
-            // One vector of the narrowest lanes for half of the cells.
-            let most = (len * len / 16) as u64;
-            assert_eq!(agrees(&query, &target, scoring, 0, most), sets, "{len}, {edits}, {scoring}");
+            let third = (len * len / 3) as u64;
+            assert_eq!(agrees(&query, &target, scoring, 0, third), sets, "{len}, {edits}, {scoring}");
         }
     }
 }
@@ -67,9 +66,8 @@ fn an_inversion_takes_few_cells() {
     let mut query = random.like(&target, 8_000, 4, 40);
     let inverted: Vec<u8> = query[4_000..4_400].iter().rev().map(|code| code ^ 3).collect();
     query.splice(4_000..4_400, inverted);
-    // One vector of the narrowest lanes for half of the cells.
-    let most = 8_000 * 8_000 / 16;
-    assert_eq!(agrees(&query, &target, scoring, 0, most), InstructionSet::available().len());
+    let third = 8_000 * 8_000 / 3;
+    assert_eq!(agrees(&query, &target, scoring, 0, third), InstructionSet::available().len());
 }
 
 /// Cases in which a pass misses the best alignment or covers everything: long gaps, unrelated ends and middles, repeats
@@ -114,9 +112,7 @@ fn what_takes_too_much_is_not_done() {
     let (rectangle, set) =
         (Rectangle { query: &query, target: &target, scoring: &scorings()[0] }, InstructionSet::best());
     let potential = &PotentialBehind::new(&query, &target, &scorings()[0]).expect("words");
-    let size = WindowSize::of(&scorings()[0], set.lanes(2)).expect("a window");
-    let sweep =
-        PrunedSweep { rectangle, own: 899, size, potential, least: None, most: u64::MAX >> 1, column: 0 };
+    let sweep = PrunedSweep { rectangle, own: 899, potential, least: None, most: u64::MAX >> 1 };
     let hit = set.run(sweep);
     assert_ne!(hit, Some(HitEnd::default()));
 }
