@@ -290,7 +290,7 @@ impl Default for Tuning {
             few_tiles: 1 << 10,
             profile_targets: 1 << 16,
             many_tiles: 1 << 21,
-            alike: Alike { cols: 1 << 17, share: 192 },
+            alike: Alike { cols: 1 << 15, share: 48 },
             chains: Chains {
                 strips: 1 << 9,
                 cols: 1 << 17,
