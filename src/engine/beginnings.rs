@@ -38,7 +38,7 @@ impl Beginnings {
         let len = (potential.letters() + RARER).min(LONGEST);
         let diagonals = word_count(query, scoring, potential, (len, least)).map(|count| {
             let words = QueryWords::new(query, len, count);
-            let mut diagonals = i64::MAX..i64::MIN;
+            let mut found: Option<Range<i64>> = None;
             words.occurrences_in(target, |row, col| {
                 // An alignment that begins before the word and contains it has lost at most this much before it.
                 let lost = to_i32(row) * scoring.max_potential()
@@ -48,11 +48,12 @@ impl Beginnings {
                 if lost >= 0 {
                     let (diagonal, shift) =
                         (to_i64(col) - to_i64(row), scoring.gaps().longest(lost.into(), 0));
-                    diagonals.start = diagonals.start.min(diagonal - shift);
-                    diagonals.end = diagonals.end.max(diagonal + shift + 1);
+                    let (first, end) = (diagonal - shift, diagonal + shift + 1);
+                    let Range { start, end: last } = found.take().unwrap_or(first..end);
+                    found = Some(start.min(first)..last.max(end));
                 }
             });
-            diagonals
+            found.unwrap_or(0..0)
         });
         Beginnings { least, diagonals }
     }
