@@ -257,6 +257,26 @@ impl Filter {
         queries.par_iter().map_init(QueryBuffers::default, runs).collect()
     }
 
+    /// Calls [`ByIndex::runs_in_rows`] for each of `queries`. `None` inside if the index does not answer.
+    pub fn runs_in_rows(
+        &self,
+        batch: &Batch,
+        queries: &[u32],
+        least: usize,
+        wants: impl Fn(usize) -> bool + Sync,
+    ) -> Vec<Option<Vec<ExactRun>>> {
+        let Some(by_index) = &self.by_index else { return vec![None; queries.len()] };
+        let runs = |work: &mut QueryBuffers, &query: &u32| {
+            by_index.runs_in_rows(batch.query(query), least, &wants, work)
+        };
+        queries.par_iter().map_init(QueryBuffers::default, runs).collect()
+    }
+
+    /// [`ByIndex::row_step`], if the filter has an index.
+    pub fn row_step(&self, least: usize) -> Option<usize> {
+        self.by_index.as_ref()?.row_step(least)
+    }
+
     /// Calls [`ByIndex::intact_windows`] for each of `queries`, if the filter has an index.
     pub fn intact_windows(
         &self,

@@ -220,15 +220,19 @@ impl Kmers {
 
     /// Looks up the k-mer at each base of a query, and returns the number of their positions.
     pub fn look_up_all(&self, query: &[u8], found: &mut Places) -> usize {
+        self.look_up_rows(query, 0..query.len(), found)
+    }
+
+    /// Looks up the k-mers that begin at some bases of a query, and returns the number of their positions.
+    pub fn look_up_rows(&self, query: &[u8], rows: impl Iterator<Item = usize>, found: &mut Places) -> usize {
         let Places { kmers, places } = found;
         kmers.clear();
         places.clear();
         let Some(Some(index)) = self.index.get() else { return 0 };
         let letters = self.letters() as usize;
-        let starts = query.windows(letters).enumerate();
-        kmers.extend(
-            starts.filter_map(|(seed, codes)| Some((SeedKmer { seed, before: 0 }, index.kmer(codes)?))),
-        );
+        kmers.extend(rows.filter_map(|seed| {
+            Some((SeedKmer { seed, before: 0 }, index.kmer(query.get(seed..seed + letters)?)?))
+        }));
         found.look_up(index)
     }
 

@@ -49,9 +49,14 @@ const UNSCORED: f64 = 0.1;
 const COUNTED_MORE: f64 = 1.25;
 /// Number of query shapes whose levels are cached.
 const KEPT_SHAPES: usize = 1 << 12;
-/// Number of levels that count seeds which are cached, and the maximum length of their queries.
+/// Number of levels that count seeds which are cached.
 const KEPT_COUNTED: usize = 1 << 14;
-const MOST_KEPT: usize = 1000;
+/// Maximum length of a query whose levels that count seeds are each chosen by cost. Longer queries seldom have a length and a score in
+/// common, so queries of about the same length and score share the choice.
+const MOST_CHOSEN: usize = 1000;
+/// Number of leading bits of a length, and of steps of a score, that count as about the same.
+const LENGTH_BITS: u32 = 6;
+const SCORE_STEPS: i64 = 256;
 
 thread_local! {
     static OWN_LEVELS: RefCell<OwnCopies<QueryShape, Rc<[Level]>>> = const { RefCell::new(OwnCopies::new()) };
@@ -412,17 +417,34 @@ impl Levels {
         if let Some(level) = self.kept_counted.read().ok().and_then(|kept| kept.get(&key).copied()) {
             return level;
         }
+        let (rounded, rounded_least) = self.rounded(query, least);
+        if (rounded, rounded_least) != (query, least) {
+            let chosen = self.counted(rounded, rounded_least, most)?;
+            let level = counting::with_shape_of(&self.field, (query, least), &chosen);
+            return level.or_else(|| counting::level(&self.field, (query, least), most));
+        }
         let level = counting::level(&self.field, (query, least), most);
-        // Long queries seldom have a length and a score in common.
-        if query.len <= MOST_KEPT
-            && let Ok(mut kept) = self.kept_counted.write()
-        {
+        if let Ok(mut kept) = self.kept_counted.write() {
             if kept.len() >= KEPT_COUNTED {
                 kept.clear();
             }
             kept.insert(key, level);
         }
         level
+    }
+
+    /// The query and the score whose level has the seeds and segments of this query's level: a query that is a little shorter,
+    /// and a score that is a little higher in proportion.
+    fn rounded(&self, query: QueryShape, least: i32) -> (QueryShape, i32) {
+        let len = query.len;
+        if len <= MOST_CHOSEN {
+            return (query, least);
+        }
+        let dropped = (len.ilog2() + 1).saturating_sub(LENGTH_BITS);
+        let shorter = QueryShape { len: len >> dropped << dropped, ..query };
+        let [perfect, of_shorter] = [len, shorter.len].map(|len| self.field.scoring.most_score(len).max(1));
+        let steps = (i64::from(least) * SCORE_STEPS + perfect - 1).div_euclid(perfect);
+        (shorter, to_i32((steps * of_shorter).div_euclid(SCORE_STEPS)))
     }
 
     /// The properties of a query that its levels depend on: without cheap residues, its length alone.
@@ -510,5 +532,38 @@ impl Levels {
             kept.insert(query, Arc::clone(&levels));
         }
         levels
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_queries_of_similar_lengths_share_the_choice() {
+        let targets: Sequences = [&vec![0u8; 5_000_000][..]].into_iter().collect();
+        let two_pieces = Scoring::dna(2, 4, 4, 2).with_gap_piece(24, 1).unwrap();
+        for scoring in [Scoring::dna(2, 4, 4, 2), Scoring::dna(1, 4, 6, 1), two_pieces] {
+            let scoring = Arc::new(scoring);
+            let field = Field { kmer: 12, least_seed: 6, ..Field::new(&targets, &scoring, 2) };
+            let levels = Levels::new(SeedKind::Index, field.clone());
+            let (mut worse, mut all) = (0.0, 0);
+            for len in [MOST_CHOSEN, MOST_CHOSEN + 1, 1023, 1024, 4999, 5000, 5017, 14_999, 70_001] {
+                for percent in (40..100).step_by(3) {
+                    let (query, least) = (len.into(), to_i32(scoring.most_score(len) * percent / 100));
+                    let (rounded, rounded_least) = levels.rounded(query, least);
+                    assert_eq!(levels.rounded(rounded, rounded_least), (rounded, rounded_least));
+                    match (counting::level(&field, (query, least), 12), levels.counted(query, least, 12)) {
+                        (Some(own), Some(shared)) => {
+                            assert_eq!((shared.least, own.least), (least, least));
+                            worse += shared.cells(len) / own.cells(len) - 1.0;
+                            all += 1;
+                        }
+                        (own, shared) => assert_eq!(own, shared, "{len} bases, {percent} %"),
+                    }
+                }
+            }
+            assert!(all > 60 && worse < 0.05 * f64::from(all), "{worse} in {all}");
+        }
     }
 }

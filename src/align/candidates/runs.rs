@@ -4,12 +4,15 @@
 //! the number of queries. Every run contains a k-mer that begins at a multiple of the stride, so the others are left
 //! out.
 
-use super::boxes::{Boxes, ExactRun, REACH, RunBox, RunSupport, covered};
+mod near;
+
+pub use near::{NearRuns, RunQuestions, near_runs};
+
+use super::boxes::{ExactRun, RunBox, RunSupport};
 use crate::terms::alphabet::{Alphabet, is_base};
 use crate::terms::batch::{Batch, Sequences};
 use crate::terms::casts::{to_u32, to_usize};
 use rayon::prelude::*;
-use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -33,8 +36,6 @@ const HOT_USES: u32 = 1 << 10;
 /// Rows per block. In a sparse table, the first of each `BLOCKS` blocks of a query has k-mers.
 const BLOCK: usize = 64;
 const BLOCKS: usize = 8;
-/// Number of groups of queries that are searched separately.
-const GROUPS: usize = 8;
 /// Multiplier of a hash (Knuth 1998, 6.4: the golden ratio).
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
@@ -221,104 +222,6 @@ pub fn supported_boxes(batch: &Batch, queries: &[(u32, RunSupport)]) -> Vec<Vec<
     all
 }
 
-/// Positions of the runs of a query.
-#[derive(Clone, Debug, Default)]
-pub struct NearRuns {
-    /// The boxes around its runs that qualify, in the order of targets and columns.
-    pub boxes: Vec<RunBox>,
-    /// Rows near its runs, with all columns of the target, in the order of targets.
-    pub near: Vec<RunBox>,
-}
-
-/// Limits and conditions of a search for the runs of long queries.
-#[derive(Clone, Copy)]
-pub struct RunQuestions<'a> {
-    /// Orientations of each record.
-    pub strands: usize,
-    /// Bases of a run, at least.
-    pub least: usize,
-    /// Whether a run of a query qualifies.
-    pub qualifies: &'a (dyn Fn(u32, &ExactRun) -> bool + Sync),
-    /// Rows of a query near runs that are enough on a target.
-    pub enough: &'a (dyn Fn(u32, u32) -> u32 + Sync),
-}
-
-/// Finds the positions of the runs of `queries`, which are all orientations of some records. If a run of a record
-/// qualifies on a target, and enough rows of one orientation are near runs there, boxes and rows of the record on the
-/// target may be missing.
-///
-/// A few k-mers of each query show this of most targets that a query belongs to. So the search uses a sparse table
-/// first, and then a full table for the targets on which a query is not decided.
-pub fn near_runs(batch: &Batch, queries: &[u32], asked: RunQuestions) -> Vec<NearRuns> {
-    let RunQuestions { strands, least, enough, .. } = asked;
-    let mut all: Vec<[Boxes; 2]> = vec![Default::default(); queries.len()];
-    let search = |all: &mut [[Boxes; 2]], records: &[usize], decided: &[Vec<u32>], is_sparse: bool| {
-        let numbers: Vec<usize> =
-            records.iter().flat_map(|record| record * strands..(record + 1) * strands).collect();
-        let own: Vec<u32> = numbers.iter().map(|&number| queries[number]).collect();
-        let search = RunSearch { batch, queries: &own, least };
-        let is_decided = |at: usize, target| decided[records[at / strands]].contains(&target);
-        let is_left = |target| (0..records.len()).any(|at| !is_decided(at * strands, target));
-        let sink = |target| RunBoxes {
-            batch,
-            queries: &own,
-            asked,
-            target,
-            is_decided: &is_decided,
-            of_query: HashMap::new(),
-        };
-        search.each_stretch(&KmerTable::new(batch, &own, least, is_sparse), is_left, sink, |found| {
-            for (query, own) in found.of_query {
-                let [boxes, near] = &mut all[numbers[query as usize]];
-                boxes.append(own.boxes);
-                near.append(own.near);
-            }
-        });
-    };
-    let records: Vec<usize> = (0..queries.len() / strands.max(1)).collect();
-    let none = vec![Vec::new(); records.len()];
-    search(&mut all, &records, &none, true);
-    // Targets on which a record needs no further search. Other results of the sparse table are found again.
-    let decide = |(own, queries): (&mut [[Boxes; 2]], &[u32])| -> Vec<u32> {
-        let mut decided = Vec::new();
-        for ([boxes, near], &query) in own.iter_mut().zip(queries) {
-            let (of_boxes, of_near) = (std::mem::take(boxes).closed(), std::mem::take(near).closed());
-            let rows = |target| {
-                covered(of_near.iter().filter(|own| own.target == target).map(|own| own.rows).collect())
-            };
-            let targets = of_boxes.chunk_by(|one, other| one.target == other.target).map(|own| own[0].target);
-            let is_enough = |&target: &u32| rows(target) >= enough(query, target);
-            let targets: Vec<u32> = targets.filter(is_enough).collect();
-            let kept =
-                |all: Vec<RunBox>| Boxes::of(all.into_iter().filter(|own| targets.contains(&own.target)));
-            (*boxes, *near) = (kept(of_boxes.clone()), kept(of_near.clone()));
-            decided.extend(targets);
-        }
-        decided
-    };
-    let decided: Vec<Vec<u32>> =
-        all.par_chunks_mut(strands.max(1)).zip(queries.par_chunks(strands.max(1))).map(decide).collect();
-    for group in groups(&decided, batch.targets.len()) {
-        search(&mut all, &group, &decided, false);
-    }
-    let closed = |[boxes, near]: [Boxes; 2]| NearRuns { boxes: boxes.closed(), near: near.closed() };
-    all.into_par_iter().map(closed).collect()
-}
-
-/// Groups of the records that still have targets to search. Records that were decided on one target form a group of
-/// their own, since that target need not be searched for them.
-fn groups(decided: &[Vec<u32>], targets: usize) -> Vec<Vec<usize>> {
-    let mut of_target: HashMap<Option<u32>, Vec<usize>> = HashMap::new();
-    for (record, own) in decided.iter().enumerate().filter(|(_, own)| own.len() < targets) {
-        of_target.entry(own.first().copied()).or_default().push(record);
-    }
-    let mut groups: Vec<Vec<usize>> = of_target.into_values().collect();
-    groups.sort_unstable_by_key(|group| (Reverse(group.len()), group[0]));
-    let rest: Vec<usize> = groups.drain(groups.len().min(GROUPS)..).flatten().collect();
-    groups.extend((!rest.is_empty()).then_some(rest));
-    groups
-}
-
 /// Receiver of the runs on a stretch of a target. Queries are indices into the searched queries.
 trait RunReceiver: Send {
     /// Whether no further runs of the query are needed from this stretch.
@@ -355,49 +258,6 @@ impl RunReceiver for AllRuns {
 
     fn take(&mut self, query: u32, run: ExactRun) {
         self.0.push((query, run));
-    }
-}
-
-/// Boxes of runs on one target.
-struct RunBoxes<'a> {
-    batch: &'a Batch,
-    queries: &'a [u32],
-    asked: RunQuestions<'a>,
-    target: u32,
-    /// Whether a query, by its number, is already decided on a target.
-    is_decided: &'a (dyn Fn(usize, u32) -> bool + Sync),
-    of_query: HashMap<u32, OfQuery>,
-}
-
-/// Boxes of the runs of a query.
-#[derive(Default)]
-struct OfQuery {
-    boxes: Boxes,
-    near: Boxes,
-    /// Whether enough rows are near runs.
-    is_near: bool,
-}
-
-impl RunReceiver for RunBoxes<'_> {
-    fn is_full(&self, query: u32) -> bool {
-        match self.of_query.get(&query) {
-            Some(own) => own.is_near && !own.boxes.is_empty(),
-            None => (self.is_decided)(query as usize, self.target),
-        }
-    }
-
-    fn take(&mut self, number: u32, run: ExactRun) {
-        let query = self.queries[number as usize];
-        let (rows, columns) = (self.batch.query(query).len(), self.batch.target(run.target).len());
-        let own = self.of_query.entry(number).or_default();
-        if !own.is_near {
-            let rows = own.near.add(RunBox::near(&run, rows));
-            own.is_near = rows >= (self.asked.enough)(query, run.target);
-        }
-        let around = RunBox::around(&run, (rows, columns), REACH);
-        if !own.boxes.contains(&around) && (self.asked.qualifies)(query, &run) {
-            own.boxes.add(around);
-        }
     }
 }
 
@@ -549,23 +409,6 @@ mod tests {
         }
     }
 
-    fn asked<'a>(
-        qualifies: &'a (dyn Fn(u32, &ExactRun) -> bool + Sync),
-        enough: &'a (dyn Fn(u32, u32) -> u32 + Sync),
-    ) -> RunQuestions<'a> {
-        RunQuestions { strands: 1, least: 19, qualifies, enough }
-    }
-
-    #[test]
-    fn records_are_grouped_by_the_target_that_is_decided() {
-        let of = |targets: &[u32]| targets.to_vec();
-        let decided = [of(&[0]), of(&[]), of(&[0]), of(&[1]), of(&[0, 1]), of(&[])];
-        assert_eq!(groups(&decided, 2), [vec![0, 2], vec![1, 5], vec![3]]);
-        assert!(groups(&decided[..1], 1).is_empty());
-        let many: Vec<Vec<u32>> = (0..12).map(|target| vec![target]).collect();
-        assert_eq!((groups(&many, 12).len(), groups(&many, 12)[GROUPS].len()), (GROUPS + 1, 4));
-    }
-
     /// With more columns than [`FEW_COLUMNS`], the k-mers of the queries alone are sieved.
     #[test]
     fn runs_on_many_columns() {
@@ -625,14 +468,5 @@ mod tests {
         let wanted: Vec<u32> = (0..400).collect();
         assert!(exact_runs(&batch, &wanted, 19).iter().all(Option::is_none));
         assert!(exact_runs(&batch, &wanted, 61).iter().all(|runs| runs.as_ref().is_some_and(Vec::is_empty)));
-        let qualifies = |_: u32, run: &ExactRun| run.len >= 60;
-        let whole = RunBox { target: 0, rows: (0, 104), columns: (0, 20_000) };
-        for own in near_runs(&batch, &wanted, asked(&qualifies, &|_, _| u32::MAX)) {
-            assert_eq!((own.boxes, own.near[0].rows), (vec![whole], (0, 104)));
-        }
-        let first = near_runs(&batch, &wanted, asked(&qualifies, &|_, _| 104));
-        assert!(first.iter().all(|own| own.boxes.len() == 1 && own.near[0].rows == (0, 104)));
-        let none = near_runs(&batch, &wanted, asked(&|_, _| false, &|_, _| 104));
-        assert!(none.iter().all(|own| own.boxes.is_empty() && own.near.len() == 1));
     }
 }

@@ -125,6 +125,11 @@ impl SeedCounts {
         (times == 0 || self.moved.is_none()).then_some(SeedCounts { narrowed: times, ..self })
     }
 
+    /// How often the widest band is halved for the narrow one.
+    pub fn narrowing(&self) -> u32 {
+        self.narrowed
+    }
+
     /// Bases per seed.
     pub fn seed(&self) -> usize {
         self.seed

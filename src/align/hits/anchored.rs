@@ -215,7 +215,7 @@ fn supports(scope: &SearchInput, tiers: &Tiers, records: &[u32]) -> (SupportingT
     if records.is_empty() {
         return (SupportingTargets::default(), Vec::new());
     }
-    let SearchInput { batch, layout, .. } = scope;
+    let SearchInput { batch, layout, filter, .. } = scope;
     let queries: Vec<u32> = records.iter().flat_map(|&record| layout.queries(record)).collect();
     let qualifies = |query: u32, run: &ExactRun| {
         let (query, target) = (batch.query(query), batch.target(run.target));
@@ -237,7 +237,7 @@ fn supports(scope: &SearchInput, tiers: &Tiers, records: &[u32]) -> (SupportingT
         qualifies: &qualifies,
         enough: &enough,
     };
-    let of_queries = near_runs(batch, &queries, asked);
+    let of_queries = near_runs(batch, &queries, asked, *filter);
     let mut supporting = SupportingTargets::default();
     let mut boxed = Vec::new();
     for (&record, of_record) in records.iter().zip(of_queries.chunks(orientations.len())) {

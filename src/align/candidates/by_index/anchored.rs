@@ -5,6 +5,7 @@ use super::super::MOST_STRETCHES;
 use super::super::PairLayout;
 use super::super::boxes::ExactRun;
 use super::super::diagonal_bound::MOST_GAPS;
+use super::super::kmers::Places;
 use super::super::runs::MOST_RUNS;
 use super::super::windows::{CandidateRegion, join, push_regions};
 use super::{ByIndex, DiagonalSearch, QueryBuffers};
@@ -14,6 +15,9 @@ use crate::terms::bounds::longest_span;
 use crate::terms::casts::to_i32;
 use crate::terms::error::EngineError;
 use rayon::prelude::*;
+
+/// Maximum number of runs of a query that are listed for its boxes.
+const MOST_LISTED: usize = 1 << 15;
 
 /// Regions with all alignments of a record that score at least `least` and contain a run.
 #[derive(Clone, Debug)]
@@ -121,25 +125,64 @@ impl ByIndex {
         least: usize,
         QueryBuffers { places: [found, _], .. }: &mut QueryBuffers,
     ) -> Option<Option<Vec<ExactRun>>> {
-        let kmers = &self.kmers;
         if !self.has_runs(least) || !self.alphabet.is_whole() {
             return None;
         }
-        kmers.look_up_all(&self.seeds_of(query), found);
+        self.kmers.look_up_all(&self.seeds_of(query), found);
+        Some(self.runs_of_found(query, least, found, MOST_RUNS))
+    }
+
+    /// The maximal runs of at least `least` equal bases of a query that contain a k-mer of the index which begins in one of the
+    /// wanted rows of the query, in the order of targets and columns. If all rows are wanted, all runs contain one. `None` if
+    /// there are too many, or if the index does not find them.
+    pub fn runs_in_rows(
+        &self,
+        query: &[u8],
+        least: usize,
+        wants: impl Fn(usize) -> bool,
+        QueryBuffers { places: [found, _], .. }: &mut QueryBuffers,
+    ) -> Option<Vec<ExactRun>> {
+        let step = self.row_step(least)?;
+        let rows = (0..query.len()).step_by(step).filter(|&row| wants(row));
+        self.kmers.look_up_rows(&self.seeds_of(query), rows, found);
+        self.runs_of_found(query, least, found, MOST_LISTED)
+    }
+
+    /// Rows of a query from one k-mer to the next such that each run of `least` bases contains a k-mer of the index. `None` if the
+    /// index is not ready, or if its k-mers do not find all runs.
+    pub fn row_step(&self, least: usize) -> Option<usize> {
+        let kmers = &self.kmers;
+        let finds_runs = kmers.least() <= least && kmers.are_ready() && self.alphabet.is_whole();
+        let letters = kmers.letters() as usize;
+        match kmers.step() {
+            1 => (finds_runs && letters <= least).then(|| least + 1 - letters),
+            // Only some k-mers of the targets are in the index.
+            _ => finds_runs.then_some(1),
+        }
+    }
+
+    /// The maximal runs at the positions of k-mers, in the order of targets and columns. `None` if there are more than `most`.
+    fn runs_of_found(
+        &self,
+        query: &[u8],
+        least: usize,
+        found: &Places,
+        most: usize,
+    ) -> Option<Vec<ExactRun>> {
         let (mut runs, mut count) = (Vec::new(), 0);
-        let is_complete = kmers.for_each_kmer(found, |row, place| {
-            runs.extend(self.run_at(query, (row, place), None, least));
+        let is_complete = self.kmers.for_each_kmer(found, |row, place| {
+            runs.extend(self.run_at(query, (row, place), runs.last(), least));
             // A run has several k-mers.
-            if runs.len() > 2 * count + MOST_RUNS {
+            if runs.len() > 2 * count + most {
                 runs.sort_unstable();
                 runs.dedup();
                 count = runs.len();
             }
-            count <= MOST_RUNS
+            count <= most
         });
         runs.sort_unstable();
         runs.dedup();
-        Some((is_complete && runs.len() <= MOST_RUNS).then_some(runs))
+        (is_complete && runs.len() <= most).then_some(runs)
     }
 }
 

@@ -5,9 +5,10 @@ use crate::align::candidates::ambiguous::QueryShape;
 use crate::align::candidates::seed_counts::{BandCount, SeedCounts};
 use crate::align::candidates::tally::DiagonalBins;
 use crate::terms::casts::to_i32;
+use std::ops::RangeInclusive;
 
 /// How often the widest band is halved for a narrow one.
-const NARROWED: std::ops::RangeInclusive<u32> = 0..=3;
+const NARROWED: RangeInclusive<u32> = 0..=3;
 /// Approximate numbers of seeds per segment. The longest segment still fits a count.
 const SEGMENTS: [usize; 15] = [8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 512, 1024, 4096, 1 << 15];
 /// Factor by which chance seed matches are assumed to exceed those in random bases.
@@ -20,16 +21,25 @@ pub fn level(field: &Field, (query, least): (QueryShape, i32), most: usize) -> O
     let levels = (field.least_seed..=most.min(len)).flat_map(|seed| {
         let seeds = len / seed;
         let sizes = SEGMENTS.into_iter().take_while(move |&size| size < 2 * seeds);
-        sizes.flat_map(move |size| with(field, (query, least), (seed, (seeds / size).max(1))))
+        sizes.flat_map(move |size| with(field, (query, least), (seed, (seeds / size).max(1)), NARROWED))
     });
     levels.min_by(|a, b| a.cells(len).total_cmp(&b.cells(len)))
 }
 
-/// The levels with seeds of `seed` bases in `segments` segments, by the width of the narrow band.
+/// The level with the seeds, the number of segments and the narrow band of another query's level. `None` if it does not
+/// guarantee anything, or does not pay.
+pub fn with_shape_of(field: &Field, (query, least): (QueryShape, i32), other: &Level) -> Option<Level> {
+    let LevelGuarantee::Counted(counts) = &other.known else { return None };
+    let shape = (counts.seed(), counts.segments().count().min(query.len / counts.seed()));
+    with(field, (query, least), shape, counts.narrowing()..=counts.narrowing()).next()
+}
+
+/// The levels with seeds of `seed` bases in `segments` segments, by how often the widest band is halved for the narrow one.
 fn with(
     field: &Field,
     (query, least): (QueryShape, i32),
     (seed, segments): (usize, usize),
+    narrowed: RangeInclusive<u32>,
 ) -> impl Iterator<Item = Level> {
     let counts = || {
         let allowance =
@@ -39,7 +49,7 @@ fn with(
         Some((field.with_runs(query, counts), allowance))
     };
     let of = move |(counts, allowance): (SeedCounts, i32)| {
-        let counts = NARROWED.filter_map(move |times| counts.narrowed(times));
+        let counts = narrowed.clone().filter_map(move |times| counts.narrowed(times));
         counts.filter_map(move |counts| counted(field, (query, least), (counts, allowance)))
     };
     counts().into_iter().flat_map(of)
