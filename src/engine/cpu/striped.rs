@@ -403,21 +403,24 @@ impl<T: Lane, S: Stripes<T>, const PIECES: usize> StripedLanes<T, S, PIECES> {
         let cell = |lane: usize, row: usize| lane_of::<T, S>(self.column[row].h, lane);
         let limit = self.values.zero + self.values.most;
         if col >= strip.own {
+            // Rows after the query's last one don't count.
+            let own = |lane: usize| strip.columns.query.len().saturating_sub(lane * rows).min(rows);
+            let top_of = |lane: usize| match own(lane) {
+                own if own == rows => Some(tops[lane]),
+                own => (0..own).map(|row| cell(lane, row)).max(),
+            };
             let mut best = (T::of(self.values.zero), 0);
-            for (lane, &top) in tops.iter().enumerate() {
-                let first = lane * rows;
-                let own = strip.columns.query.len().saturating_sub(first).min(rows);
-                // Rows after the query's last one don't count.
-                let in_own = || (0..own).map(|row| cell(lane, row)).max();
-                let Some(top) = (if own == rows { Some(top) } else { in_own() }) else { break };
-                if top > best.0 {
-                    let row = (0..own).find(|&row| cell(lane, row) == top).unwrap_or(0);
-                    best = (top, first + row);
+            for lane in 0..tops.len() {
+                match top_of(lane) {
+                    Some(top) if top > best.0 => best = (top, lane),
+                    _ => {}
                 }
             }
+            let (top, lane) = best;
+            let row = (0..own(lane)).find(|&row| cell(lane, row) == top).unwrap_or(0);
             let hit = HitEnd {
-                score: self.values.score(best.0.value()),
-                query_end: to_u32(strip.first + best.1 + 1),
+                score: self.values.score(top.value()),
+                query_end: to_u32(strip.first + lane * rows + row + 1),
                 target_end: to_u32(col) + 1,
             };
             if hit.score > 0 && hit.order(&strip.best).is_lt() {
