@@ -126,6 +126,8 @@ pub trait Vectors<T: Lane>: Calls {
     fn gt(self, a: Self::V, b: Self::V) -> Self::Mask;
     /// Selects the lanes of `yes` for which the condition holds, and the lanes of `no` elsewhere.
     fn select(self, mask: Self::Mask, yes: Self::V, no: Self::V) -> Self::V;
+    /// Whether any lane meets the condition.
+    fn any_lane(self, mask: Self::Mask) -> bool;
     /// Looks up the entries of `table` at `codes`.
     fn lookup(self, table: &MatrixRow, codes: Self::V) -> Self::V;
     fn or(self, a: Self::V, b: Self::V) -> Self::V;
@@ -139,10 +141,9 @@ pub trait Rows: Vectors<i32> {
     fn load(self, values: &[i32]) -> Self::V;
     /// Loads the entries of `table` at `places`, one index for each lane.
     fn gather(self, table: &[i32], places: Self::V) -> Self::V;
-    /// Moves each lane to the next one, and the last lane to the first.
-    fn rotate(self, a: Self::V) -> Self::V;
-    fn first(self, a: Self::V) -> i32;
-    fn with_first(self, a: Self::V, first: i32) -> Self::V;
+    /// Moves each lane to the next one. The first lane becomes the last of these values, of which there is one for each lane.
+    fn shift_in(self, a: Self::V, values: &[i32]) -> Self::V;
+    fn store_last(self, a: Self::V, to: &mut i32);
 }
 
 /// Further operations for lanes that share one sequence.
@@ -150,8 +151,6 @@ pub trait Stripes<T: Lane>: Vectors<T> {
     /// Moves each lane by `count` lanes, a power of two below [`Vectors::LANES`]; the last lanes become the first.
     fn rotate(self, a: Self::V, count: usize) -> Self::V;
     fn with_first(self, a: Self::V, first: T) -> Self::V;
-    /// Whether any lane meets the condition.
-    fn any_lane(self, mask: Self::Mask) -> bool;
 }
 
 /// Operations on vectors of bits. One operation of AVX-512 combines three vectors, and the compiler uses it for pairs

@@ -9,7 +9,7 @@ pub use pruned::{PrunedSweep, PrunedTrace};
 
 use super::cell::{Cell, DirectionCodes, Operands, Penalties, cell};
 use super::lanes::{NO_LETTER, NO_QUERY, NO_TARGET};
-use super::simd::{Kernel, Rows, Simd, Vectors};
+use super::simd::{Kernel, KernelPart, Rows, Simd, Vectors};
 use crate::engine::carry::IMPOSSIBLE;
 use crate::engine::directions::{Tile, cell_bits};
 use crate::engine::recurrence::floor;
@@ -19,7 +19,7 @@ use crate::terms::alphabet::{CODES, has_ends, is_base};
 use crate::terms::casts::{const_u8, to_i32, to_u32, to_usize};
 use crate::terms::scoring::{Ambiguous, Scoring, Substitution, with_pieces};
 use bytemuck::{Pod, cast_slice, pod_read_unaligned};
-use std::ops::Range;
+use std::ops::{Deref, DerefMut, Range};
 use std::slice::from_ref;
 
 /// A rectangle of a matrix.
@@ -54,8 +54,7 @@ impl RectangleSweep<'_> {
         let cols = self.rectangle.target.len();
         let mut best = HitEnd::default();
         for first in (0..self.rectangle.query.len()).step_by(<S as Vectors<i32>>::LANES) {
-            let mut sink = BestCells::new(simd, self.own, cols);
-            strips.strip(first, 0..cols, &mut sink);
+            let sink = strips.strip(first, 0..cols, BestCells::new(simd, self.own, cols));
             sink.add_to(&mut best, (first, self.rectangle.query.len()), 0);
         }
         (strips.leave(), best)
@@ -91,7 +90,7 @@ impl DirectionFill<'_> {
         for tile in self.tiles {
             let (words, behind) = rest.split_at_mut(to_usize(tile.words()));
             let cols = tile.col as usize..(tile.col + tile.cols) as usize;
-            strips.strip(to_usize(tile.row), cols, &mut DirectionWriter::new(simd, words));
+            strips.strip(to_usize(tile.row), cols, DirectionWriter::new(simd, words));
             rest = behind;
         }
         strips.leave()
@@ -156,14 +155,48 @@ struct Given<'a, S: Rows> {
     matrix: Vec<i32>,
 }
 
+/// Number of lanes of the longest vector.
+const MOST_LANES: usize = 16;
+/// Number of values before the first column of a [`RowAbove`].
+const PADDING: usize = MOST_LANES - 1;
+
+/// Values of the row above a strip, one for each column. A vector is loaded that ends at a column, so other values precede the
+/// first column.
+struct RowAbove(Vec<i32>);
+
+impl RowAbove {
+    fn new(values: &[i32]) -> RowAbove {
+        RowAbove([&[0; PADDING], values].concat())
+    }
+
+    /// The values of some columns, after [`PADDING`] values.
+    fn padded(&mut self, cols: &Range<usize>) -> &mut [i32] {
+        &mut self.0[cols.start..cols.end + PADDING]
+    }
+}
+
+impl Deref for RowAbove {
+    type Target = [i32];
+
+    fn deref(&self) -> &[i32] {
+        &self.0[PADDING..]
+    }
+}
+
+impl DerefMut for RowAbove {
+    fn deref_mut(&mut self) -> &mut [i32] {
+        &mut self.0[PADDING..]
+    }
+}
+
 /// The state between strips.
 struct Strips<'a, S: Rows, const PIECES: usize> {
     given: Given<'a, S>,
     /// The target's codes in reverse order, padded on both sides with codes of no residue for the lanes.
     reversed: Vec<i32>,
     /// H and F of the row above the next strip. F is that of the strip's first row.
-    above_h: Vec<i32>,
-    above_f: [Vec<i32>; PIECES],
+    above_h: RowAbove,
+    above_f: [RowAbove; PIECES],
     /// H and E after the last column.
     behind: Edge,
 }
@@ -181,8 +214,8 @@ impl<'a, S: Rows, const PIECES: usize> Strips<'a, S, PIECES> {
         Strips {
             given: Given { simd, rectangle, edges, matrix },
             reversed: reversed.collect(),
-            above_h: edges.horizontal.heights(cols),
-            above_f: std::array::from_fn(|piece| edges.horizontal.gaps(piece, cols)),
+            above_h: RowAbove::new(&edges.horizontal.heights(cols)),
+            above_f: std::array::from_fn(|piece| RowAbove::new(&edges.horizontal.gaps(piece, cols))),
             behind: Edge::with_capacity(rectangle.query.len(), PIECES),
         }
     }
@@ -206,34 +239,33 @@ impl<'a, S: Rows, const PIECES: usize> Strips<'a, S, PIECES> {
         Edges { corner: 0, horizontal, vertical: self.behind }
     }
 
-    /// Sweeps the strip whose first row is `first` over `cols`, and passes the cells to `sink`.
+    /// Sweeps the strip whose first row is `first` over `cols`, and passes the cells to `sink`, which it returns.
     #[inline(always)]
-    fn strip<K: CellSink<S, PIECES>>(&mut self, first: usize, cols: Range<usize>, sink: &mut K) {
-        self.strip_until(first, cols, None, sink);
+    fn strip<K: CellSink<S, PIECES>>(&mut self, first: usize, cols: Range<usize>, sink: K) -> K {
+        self.strip_until(first, cols, None, sink).1
     }
 
-    /// Sweeps a strip as [`Strips::strip`], but no further than `rule` asks for. Returns the number of columns that all rows have
-    /// done, and the number of steps.
+    /// Sweeps a strip as [`Strips::strip`], but no further than `rule` asks for. Returns the extent, and the sink.
     #[inline(always)]
     fn strip_until<K: CellSink<S, PIECES>>(
         &mut self,
         first: usize,
         cols: Range<usize>,
-        rule: Option<&StopRule>,
-        sink: &mut K,
-    ) -> (usize, usize) {
+        rule: Option<&StopRule<S>>,
+        mut sink: K,
+    ) -> (SweptExtent, K) {
         if cols.is_empty() {
-            return (0, 0);
+            return (SweptExtent { cols: 0, steps: 0 }, sink);
         }
-        let (step, mut state) = self.given.begin(first, &cols);
+        let (constants, mut state) = self.given.begin(first, &cols);
         let (lanes, len) = (S::LANES, cols.len());
         // At step s the first lane is at column s, the last lane at column s - lanes + 1.
         let last = self.given.rectangle.target.len() + lanes - 2 - cols.start;
         let leaves = cols.end == self.given.rectangle.target.len();
         let mut band = StripColumns {
             letters: &self.reversed[..=last + lanes - 1],
-            above_h: &mut self.above_h[cols.clone()],
-            above_f: self.above_f.each_mut().map(|f| &mut f[cols.clone()]),
+            above_h: self.above_h.padded(&cols),
+            above_f: self.above_f.each_mut().map(|f| f.padded(&cols)),
             behind: leaves.then_some(&mut self.behind),
             rows: (self.given.rectangle.query.len() - first).min(lanes),
         };
@@ -242,64 +274,77 @@ impl<'a, S: Rows, const PIECES: usize> Strips<'a, S, PIECES> {
         let mut done = 0;
         while done < inner_end {
             let part = if done < inner_start { inner_start } else { inner_end };
-            let next = rule.map_or(part, |rule| part.min(rule.first_step.max(done + StopRule::STEPS)));
-            match done < inner_start {
-                true => step.edge(&mut state, done..next, &mut band, sink),
-                false => step.inner(&mut state, done..next, &mut band, sink),
-            }
+            let next = rule.map_or(part, |rule| part.min(rule.first_step.max(done + StopRule::<S>::STEPS)));
+            sink = match done < inner_start {
+                true => constants.edge(&mut state, done..next, &mut band, sink),
+                false => constants.inner(&mut state, done..next, &mut band, sink),
+            };
             done = next;
             let Some(rule) = rule.filter(|rule| done >= rule.first_step && done < inner_end) else {
                 continue;
             };
             // A path goes one or two steps on with each residue.
-            if rule.is_met(&step, &state) {
-                step.edge(&mut state, done..done + 1, &mut band, sink);
+            if rule.is_met(&constants, &state) {
+                sink = constants.edge(&mut state, done..done + 1, &mut band, sink);
                 done += 1;
-                if rule.is_met(&step, &state) {
+                if rule.is_met(&constants, &state) {
                     sink.end(self.given.simd, done);
-                    return ((done + 1).saturating_sub(lanes), done);
+                    return (SweptExtent { cols: (done + 1).saturating_sub(lanes), steps: done }, sink);
                 }
             }
         }
-        step.edge(&mut state, inner_end..len + lanes - 1, &mut band, sink);
+        sink = constants.edge(&mut state, inner_end..len + lanes - 1, &mut band, sink);
         sink.end(self.given.simd, len + lanes - 1);
-        (len, len + lanes - 1)
+        (SweptExtent { cols: len, steps: len + lanes - 1 }, sink)
     }
 }
 
-/// When a strip need not be swept any further: if no value of two consecutive steps counts.
-struct StopRule {
-    /// Steps that are done in any case. After them, nothing that counts enters the strip from above or from the left.
-    first_step: usize,
-    /// The minimum in each lane of E of the next column that counts.
-    deletion: [i32; 16],
-    /// The minimum in each lane of H above and of F with the cost of its first residue that count.
-    insertion: [i32; 16],
+/// How far a strip was swept.
+struct SweptExtent {
+    /// Number of columns that all rows have done.
+    cols: usize,
+    steps: usize,
 }
 
-impl StopRule {
+/// When a strip need not be swept any further: if no value of two consecutive steps counts.
+struct StopRule<S: Rows> {
+    /// Steps that are done in any case. After them, nothing that counts enters the strip from above or from the left.
+    first_step: usize,
+    /// The maximum in each lane of E of the next column that does not count.
+    deletion: S::V,
+    /// The maximum in each lane of H and of F below, with the cost of its first residue, that do not count.
+    insertion: S::V,
+}
+
+impl<S: Rows> StopRule<S> {
     /// Number of steps between checks.
     const STEPS: usize = 8;
 
     /// Whether no value that leaves the last step counts.
     #[inline(always)]
-    fn is_met<S: Rows, const PIECES: usize>(
+    fn is_met<const PIECES: usize>(
         &self,
-        step: &StripConstants<'_, S, PIECES>,
+        constants: &StripConstants<'_, S, PIECES>,
         state: &StripState<S::V, PIECES>,
     ) -> bool {
-        let mut counts = 0;
+        let simd = constants.simd;
         for piece in 0..PIECES {
-            let opened = step.simd.add(state.f[piece], step.penalties.first[piece]);
-            let (e, f): (&[i32], &[i32]) =
-                (cast_slice(from_ref(&state.e[piece])), cast_slice(from_ref(&opened)));
-            for lane in 0..S::LANES {
-                counts |=
-                    u32::from(e[lane] >= self.deletion[lane]) | u32::from(f[lane] >= self.insertion[lane]);
+            let opened = simd.add(state.f[piece], constants.penalties.first[piece]);
+            let counts = [simd.gt(state.e[piece], self.deletion), simd.gt(opened, self.insertion)];
+            if simd.any_lane(counts[0]) || simd.any_lane(counts[1]) {
+                return false;
             }
         }
-        counts == 0
+        true
     }
+}
+
+/// A vector of the first of 16 values.
+#[inline(always)]
+fn lanes_of<S: Rows>(values: impl Fn(usize) -> i32) -> S::V {
+    let mut lanes = [0; MOST_LANES];
+    lanes.iter_mut().take(S::LANES).enumerate().for_each(|(lane, value)| *value = values(lane));
+    pod_read_unaligned(cast_slice(&lanes[..S::LANES]))
 }
 
 impl<S: Rows> Given<'_, S> {
@@ -311,11 +356,6 @@ impl<S: Rows> Given<'_, S> {
         cols: &Range<usize>,
     ) -> (StripConstants<'_, S, PIECES>, StripState<S::V, PIECES>) {
         let simd = self.simd;
-        let lane_of = |values: &dyn Fn(usize) -> i32| {
-            let mut lanes = [0; 16];
-            lanes.iter_mut().take(S::LANES).enumerate().for_each(|(lane, value)| *value = values(lane));
-            pod_read_unaligned::<S::V>(cast_slice(&lanes[..S::LANES]))
-        };
         let query = &self.rectangle.query[first..];
         let edges = &self.edges.vertical;
         // Only a strip that starts at the first column has a relevant left neighbor.
@@ -328,11 +368,11 @@ impl<S: Rows> Given<'_, S> {
                     _ => NO_QUERY.into(),
                 };
                 let (match_, mismatch) = (simd.splat(match_), simd.splat(-mismatch));
-                (RowSubstitutes::Letters { match_, mismatch }, lane_of(&letter))
+                (RowSubstitutes::Letters { match_, mismatch }, lanes_of::<S>(letter))
             }
             _ => {
                 let row = |lane: usize| i32::from(*query.get(lane).unwrap_or(&NO_LETTER)) * to_i32(CODES);
-                (RowSubstitutes::Matrix(&self.matrix), lane_of(&row))
+                (RowSubstitutes::Matrix(&self.matrix), lanes_of::<S>(row))
             }
         };
         let corner = match (cols.start, first) {
@@ -342,20 +382,19 @@ impl<S: Rows> Given<'_, S> {
         };
         // In local mode an empty edge is the matrix border. The other borders of a band have the same values.
         let none = simd.splat(IMPOSSIBLE);
-        let left_h = lane_of(&|lane| left(lane).map_or(floor(scoring), |value| value.h));
+        let left_h = lanes_of::<S>(|lane| left(lane).map_or(floor(scoring), |value| value.h));
         let mut left_e = [none; PIECES];
         for (piece, e) in left_e.iter_mut().enumerate() {
-            *e = lane_of(&|lane| left(lane).map_or(IMPOSSIBLE, |value| value.gaps[piece]));
+            *e = lanes_of::<S>(|lane| left(lane).map_or(IMPOSSIBLE, |value| value.gaps[piece]));
         }
-        let numbers = lane_of(&to_i32);
+        let numbers = lanes_of::<S>(to_i32);
         let mut penalties =
             Penalties { floor: simd.splat(floor(scoring)), first: [none; PIECES], extend: [none; PIECES] };
         for (at, piece) in scoring.gaps().array::<PIECES>().into_iter().enumerate() {
             penalties.first[at] = simd.splat(piece.first());
             penalties.extend[at] = simd.splat(piece.extend);
         }
-        let state =
-            StripState { h: simd.rotate(left_h), e: left_e, f: [none; PIECES], diagonal: simd.splat(corner) };
+        let state = StripState { h: left_h, e: left_e, f: [none; PIECES], diagonal: simd.splat(corner) };
         (StripConstants { simd, substitutes, rows, numbers, penalties, left_h, left_e }, state)
     }
 }
@@ -530,6 +569,7 @@ impl<S: Rows, const PIECES: usize> CellSink<S, PIECES> for BestCells<S::V> {
 }
 
 /// Values that are constant over the steps of a strip.
+#[derive(Clone, Copy)]
 struct StripConstants<'a, S: Rows, const PIECES: usize> {
     simd: S,
     substitutes: RowSubstitutes<'a, S::V>,
@@ -543,8 +583,9 @@ struct StripConstants<'a, S: Rows, const PIECES: usize> {
 }
 
 /// State that is carried from step to step.
+#[derive(Clone, Copy)]
 struct StripState<V, const PIECES: usize> {
-    /// H of each lane's last cell and F of the row below it, rotated by one lane.
+    /// H of each lane's last cell and F of the row below it.
     h: V,
     f: [V; PIECES],
     /// E of each lane's next cell.
@@ -557,6 +598,7 @@ struct StripState<V, const PIECES: usize> {
 struct StripColumns<'a, const PIECES: usize> {
     /// In reverse order. The last vector begins with the first lane's residue of step 0.
     letters: &'a [i32],
+    /// With padding ([`RowAbove::padded`]).
     above_h: &'a mut [i32],
     above_f: [&'a mut [i32]; PIECES],
     /// Receives H and E of the last column if that leaves the rectangle.
@@ -565,41 +607,93 @@ struct StripColumns<'a, const PIECES: usize> {
     rows: usize,
 }
 
+/// H and F outside the columns.
+const OUTSIDE: Carried<&[i32], 1> = Carried { h: &[0; MOST_LANES], gaps: [&[IMPOSSIBLE; MOST_LANES]] };
+
 impl<const PIECES: usize> StripColumns<'_, PIECES> {
-    /// H and F above the first lane's cell in column `col`.
+    /// Number of columns.
     #[inline(always)]
-    fn entering(&self, col: usize) -> Carried<i32, PIECES> {
-        let mut gaps = [IMPOSSIBLE; PIECES];
+    fn len(&self) -> usize {
+        self.above_h.len() - PADDING
+    }
+
+    /// Values that end with H and F above the first lane's cell in column `col`, one for each lane.
+    #[inline(always)]
+    fn entering<S: Rows>(&self, col: usize) -> Carried<&[i32], PIECES> {
+        let vector = col + MOST_LANES - S::LANES..col + MOST_LANES;
+        let mut gaps: [&[i32]; PIECES] = [&[]; PIECES];
         for piece in 0..PIECES {
-            gaps[piece] = self.above_f[piece][col];
+            gaps[piece] = &self.above_f[piece][vector.clone()];
         }
-        Carried { h: self.above_h[col], gaps }
+        Carried { h: &self.above_h[vector], gaps }
     }
 
     /// Stores H and F below the last lane's cell in column `col`.
     #[inline(always)]
-    fn leave(&mut self, col: usize, left: Carried<i32, PIECES>) {
-        self.above_h[col] = left.h;
+    fn leave<S: Rows>(&mut self, simd: S, col: usize, state: &StripState<S::V, PIECES>) {
+        simd.store_last(state.h, &mut self.above_h[col + PADDING]);
         for piece in 0..PIECES {
-            self.above_f[piece][col] = left.gaps[piece];
+            simd.store_last(state.f[piece], &mut self.above_f[piece][col + PADDING]);
         }
     }
 }
 
-impl<S: Rows, const PIECES: usize> StripConstants<'_, S, PIECES> {
+/// Some steps of a strip. If they are all at an edge, `EDGE` is set.
+struct StripSteps<'a, 'b, S: Rows, K, const PIECES: usize, const EDGE: bool> {
+    constants: &'a StripConstants<'b, S, PIECES>,
+    state: &'a mut StripState<S::V, PIECES>,
+    steps: Range<usize>,
+    cols: &'a mut StripColumns<'b, PIECES>,
+    sink: K,
+}
+
+/// As a function of its own, its values stay in registers.
+impl<S: Rows, K: CellSink<S, PIECES>, const PIECES: usize, const EDGE: bool> KernelPart
+    for StripSteps<'_, '_, S, K, PIECES, EDGE>
+{
+    type Output = K;
+
+    #[inline(always)]
+    fn run(self) -> K {
+        let StripSteps { constants, state: carried, steps, cols, mut sink } = self;
+        let (constants, mut state, len) = (*constants, *carried, cols.len());
+        for s in steps {
+            let entering = match !EDGE || s < len {
+                true => cols.entering::<S>(s),
+                false => Carried { h: OUTSIDE.h, gaps: [OUTSIDE.gaps[0]; PIECES] },
+            };
+            constants.run::<K, EDGE>(&mut state, s, cols.letters, entering, &mut sink);
+            if !EDGE || s + 1 >= S::LANES {
+                cols.leave(constants.simd, s + 1 - S::LANES, &state);
+            }
+            if EDGE
+                && let (Some(behind), Some(lane)) = (&mut cols.behind, (s + 1).checked_sub(len))
+                && lane < cols.rows
+            {
+                let h = cast_slice(from_ref(&state.h))[lane];
+                let mut gaps = [IMPOSSIBLE; PIECES];
+                for (gap, e) in gaps.iter_mut().zip(&state.e) {
+                    *gap = cast_slice(from_ref(e))[lane];
+                }
+                behind.push(Carried { h, gaps });
+            }
+        }
+        *carried = state;
+        sink
+    }
+}
+
+impl<'b, S: Rows, const PIECES: usize> StripConstants<'b, S, PIECES> {
     /// Steps in which all lanes are inside the columns that count.
     #[inline(always)]
     fn inner<K: CellSink<S, PIECES>>(
         &self,
         state: &mut StripState<S::V, PIECES>,
         steps: Range<usize>,
-        cols: &mut StripColumns<'_, PIECES>,
-        sink: &mut K,
-    ) {
-        for s in steps {
-            let left = self.run::<K, false>(state, s, cols.letters, cols.entering(s), sink);
-            cols.leave(s + 1 - S::LANES, left);
-        }
+        cols: &mut StripColumns<'b, PIECES>,
+        sink: K,
+    ) -> K {
+        self.simd.call(StripSteps::<_, _, PIECES, false> { constants: self, state, steps, cols, sink })
     }
 
     /// Steps in which some lanes have not begun, are done, or are in columns that don't count.
@@ -608,47 +702,28 @@ impl<S: Rows, const PIECES: usize> StripConstants<'_, S, PIECES> {
         &self,
         state: &mut StripState<S::V, PIECES>,
         steps: Range<usize>,
-        cols: &mut StripColumns<'_, PIECES>,
-        sink: &mut K,
-    ) {
-        let len = cols.above_h.len();
-        for s in steps {
-            let entering = if s < len { cols.entering(s) } else { Carried::BORDER };
-            let left = self.run::<K, true>(state, s, cols.letters, entering, sink);
-            if s + 1 >= S::LANES {
-                cols.leave(s + 1 - S::LANES, left);
-            }
-            if let (Some(behind), Some(lane)) = (&mut cols.behind, (s + 1).checked_sub(len))
-                && lane < cols.rows
-            {
-                // H has moved by one lane.
-                let h = cast_slice(from_ref(&state.h))[(lane + 1) % S::LANES];
-                let mut gaps = [IMPOSSIBLE; PIECES];
-                for (gap, e) in gaps.iter_mut().zip(&state.e) {
-                    *gap = cast_slice(from_ref(e))[lane];
-                }
-                behind.push(Carried { h, gaps });
-            }
-        }
+        cols: &mut StripColumns<'b, PIECES>,
+        sink: K,
+    ) -> K {
+        self.simd.call(StripSteps::<_, _, PIECES, true> { constants: self, state, steps, cols, sink })
     }
 
     /// Computes step `s`, with each lane at column `s - lane`. `letters` are the target residues of the lanes, and
-    /// `entering` is H and F above the first lane's cell. Returns H and F below the last lane's cell. Unless `EDGE` is
-    /// set, all lanes are inside the columns.
+    /// `entering` ends with H and F above the first lane's cell. Unless `EDGE` is set, all lanes are inside the columns.
     #[inline(always)]
     fn run<K: CellSink<S, PIECES>, const EDGE: bool>(
         &self,
         state: &mut StripState<S::V, PIECES>,
         s: usize,
         letters: &[i32],
-        entering: Carried<i32, PIECES>,
+        entering: Carried<&[i32], PIECES>,
         sink: &mut K,
-    ) -> Carried<i32, PIECES> {
+    ) {
         let simd = self.simd;
-        let up = simd.with_first(state.h, entering.h);
+        let up = simd.shift_in(state.h, entering.h);
         let mut f = state.f;
         for piece in 0..PIECES {
-            f[piece] = simd.with_first(f[piece], entering.gaps[piece]);
+            f[piece] = simd.shift_in(f[piece], entering.gaps[piece]);
         }
         let letters = simd.load(&letters[letters.len() - S::LANES - s..]);
         let score = match self.substitutes {
@@ -670,14 +745,6 @@ impl<S: Rows, const PIECES: usize> StripConstants<'_, S, PIECES> {
                 e[piece] = simd.select(waits, self.left_e[piece], e[piece]);
             }
         }
-        state.e = e;
-        state.diagonal = up;
-        state.h = simd.rotate(h);
-        let mut below = Carried { h: simd.first(state.h), gaps: entering.gaps };
-        for piece in 0..PIECES {
-            state.f[piece] = simd.rotate(cell.f[piece]);
-            below.gaps[piece] = simd.first(state.f[piece]);
-        }
-        below
+        *state = StripState { h, f: cell.f, e, diagonal: up };
     }
 }

@@ -84,6 +84,11 @@ macro_rules! vectors {
             }
 
             #[inline(always)]
+            fn any_lane(self, mask: Self::Mask) -> bool {
+                mask.iter().fold(0, |all, lane| all | lane) != 0
+            }
+
+            #[inline(always)]
             fn select(self, mask: Self::Mask, yes: Self::V, no: Self::V) -> Self::V {
                 lanes!(mask, |k| mask[k] & yes[k] | !mask[k] & no[k])
             }
@@ -123,11 +128,6 @@ macro_rules! stripes {
                 a[0] = first;
                 a
             }
-
-            #[inline(always)]
-            fn any_lane(self, mask: Self::Mask) -> bool {
-                mask.iter().fold(0, |all, lane| all | lane) != 0
-            }
         }
     };
 }
@@ -148,18 +148,13 @@ impl<C: Calls> Rows for Arrays<C> {
     }
 
     #[inline(always)]
-    fn rotate(self, a: Self::V) -> Self::V {
-        [a[3], a[0], a[1], a[2]]
+    fn shift_in(self, a: Self::V, values: &[i32]) -> Self::V {
+        [values[3], a[0], a[1], a[2]]
     }
 
     #[inline(always)]
-    fn first(self, a: Self::V) -> i32 {
-        a[0]
-    }
-
-    #[inline(always)]
-    fn with_first(self, a: Self::V, first: i32) -> Self::V {
-        [first, a[1], a[2], a[3]]
+    fn store_last(self, a: Self::V, to: &mut i32) {
+        *to = a[3];
     }
 }
 

@@ -77,6 +77,11 @@ macro_rules! vectors {
             }
 
             #[inline(always)]
+            fn any_lane(self, mask: __m256i) -> bool {
+                operation!(self, _mm256_testz_si256(mask, mask) == 0)
+            }
+
+            #[inline(always)]
             fn select(self, mask: __m256i, yes: __m256i, no: __m256i) -> __m256i {
                 operation!(self, _mm256_blendv_epi8(no, yes, mask))
             }
@@ -196,18 +201,15 @@ impl Rows for Avx2 {
     }
 
     #[inline(always)]
-    fn rotate(self, a: __m256i) -> __m256i {
-        operation!(self, _mm256_permutevar8x32_epi32(a, _mm256_setr_epi32(7, 0, 1, 2, 3, 4, 5, 6)))
+    fn shift_in(self, a: __m256i, values: &[i32]) -> __m256i {
+        let rotated =
+            operation!(self, _mm256_permutevar8x32_epi32(a, _mm256_setr_epi32(7, 0, 1, 2, 3, 4, 5, 6)));
+        operation!(self, _mm256_blend_epi32::<1>(rotated, _mm256_set1_epi32(values[7])))
     }
 
     #[inline(always)]
-    fn first(self, a: __m256i) -> i32 {
-        operation!(self, _mm256_cvtsi256_si32(a))
-    }
-
-    #[inline(always)]
-    fn with_first(self, a: __m256i, first: i32) -> __m256i {
-        operation!(self, _mm256_blend_epi32::<1>(a, _mm256_set1_epi32(first)))
+    fn store_last(self, a: __m256i, to: &mut i32) {
+        *to = operation!(self, _mm256_extract_epi32::<7>(a));
     }
 }
 
@@ -238,11 +240,6 @@ macro_rules! stripes {
             #[inline(always)]
             fn with_first(self, a: __m256i, first: $lane) -> __m256i {
                 operation!(self, $insert::<0>(a, first))
-            }
-
-            #[inline(always)]
-            fn any_lane(self, mask: __m256i) -> bool {
-                operation!(self, _mm256_testz_si256(mask, mask) == 0)
             }
         }
     };

@@ -77,6 +77,11 @@ macro_rules! vectors {
             }
 
             #[inline(always)]
+            fn any_lane(self, mask: $mask) -> bool {
+                mask != 0
+            }
+
+            #[inline(always)]
             fn select(self, mask: $mask, yes: __m512i, no: __m512i) -> __m512i {
                 operation!(self, $blend(mask, no, yes))
             }
@@ -198,18 +203,14 @@ impl Rows for Avx512 {
     }
 
     #[inline(always)]
-    fn rotate(self, a: __m512i) -> __m512i {
-        operation!(self, _mm512_alignr_epi32::<15>(a, a))
+    fn shift_in(self, a: __m512i, values: &[i32]) -> __m512i {
+        operation!(self, _mm512_alignr_epi32::<15>(a, self.load(values)))
     }
 
     #[inline(always)]
-    fn first(self, a: __m512i) -> i32 {
-        operation!(self, _mm512_cvtsi512_si32(a))
-    }
-
-    #[inline(always)]
-    fn with_first(self, a: __m512i, first: i32) -> __m512i {
-        operation!(self, _mm512_mask_set1_epi32(a, 1, first))
+    fn store_last(self, a: __m512i, to: &mut i32) {
+        // SAFETY: `self` proves the features, and only the last lane is stored, at `to`.
+        unsafe { _mm512_mask_storeu_epi32(std::ptr::from_mut(to).wrapping_sub(15), 1 << 15, a) }
     }
 }
 
@@ -241,11 +242,6 @@ macro_rules! stripes {
             #[inline(always)]
             fn with_first(self, a: __m512i, first: $lane) -> __m512i {
                 operation!(self, $set(a, 1, first))
-            }
-
-            #[inline(always)]
-            fn any_lane(self, mask: $mask) -> bool {
-                mask != 0
             }
         }
     };

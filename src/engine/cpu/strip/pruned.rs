@@ -10,7 +10,7 @@ mod score;
 pub use path::PrunedTrace;
 pub use score::PrunedSweep;
 
-use super::{CellSink, Rectangle, StopRule, Strips};
+use super::{CellSink, Rectangle, RowAbove, StopRule, Strips, SweptExtent, lanes_of};
 use crate::engine::Edges;
 use crate::engine::carry::IMPOSSIBLE;
 use crate::engine::cpu::simd::Rows;
@@ -65,7 +65,7 @@ impl<'a, S: Rows, const PIECES: usize> PrunedStrips<'a, S, PIECES> {
         let (rows, gaps) = (self.rows(first), scoring.gaps());
         // The cell above may score as much as a gap that opens there. Deletions reach as far as the threshold can still be
         // attained.
-        let highest = |f: &Vec<i32>| f[self.live.clone()].iter().copied().max().unwrap_or(IMPOSSIBLE);
+        let highest = |f: &RowAbove| f[self.live.clone()].iter().copied().max().unwrap_or(IMPOSSIBLE);
         let above = self.strips.above_f.iter().zip(gaps.pieces());
         let above = above.map(|(f, piece)| highest(f) + piece.first()).max().unwrap_or(IMPOSSIBLE);
         let above = if begins.is_empty() { above } else { above.max(0) };
@@ -77,46 +77,42 @@ impl<'a, S: Rows, const PIECES: usize> PrunedStrips<'a, S, PIECES> {
     }
 
     /// Sweeps the strip from row `first` on over `cols`, and passes the cells to `sink`. Stops where no cell counts any more.
-    /// Returns the swept columns, and the number of steps.
+    /// Returns the swept columns, the number of steps, and the sink.
     #[inline(always)]
     fn sweep<K: CellSink<S, PIECES>>(
         &mut self,
         first: usize,
         begins: &Range<usize>,
         cols: Range<usize>,
-        sink: &mut K,
-    ) -> (Range<usize>, usize) {
+        sink: K,
+    ) -> (Range<usize>, usize, K) {
         self.close(self.live.start..self.live.end.min(cols.start));
         self.close(self.live.start.max(cols.end)..self.live.end);
         if cols.is_empty() {
             self.live = 0..0;
-            return (cols, 0);
+            return (cols, 0, sink);
         }
         let rows = self.rows(first);
         let least_after =
             |row: usize| self.threshold - self.potential.behind(first + row + 1..first + row + 2)[0];
-        let lane = |values: &dyn Fn(usize) -> i32| {
-            let mut lanes = [i32::MAX; 16];
-            lanes.iter_mut().enumerate().for_each(|(lane, value)| *value = values(lane));
-            lanes
-        };
         let after_begins = if begins.is_empty() { 0 } else { begins.end + S::LANES };
         let rule = StopRule {
             first_step: after_begins.max(self.live.end + 1).saturating_sub(cols.start),
-            deletion: lane(&|lane| if lane < rows { least_after(lane) } else { i32::MAX }),
-            // Insertions have been moved by one lane. What leaves the last row is judged after the strip.
-            insertion: lane(&|lane| if (1..rows).contains(&lane) { least_after(lane - 1) } else { i32::MAX }),
+            deletion: lanes_of::<S>(|lane| if lane < rows { least_after(lane) - 1 } else { i32::MAX }),
+            // What leaves the last row is judged after the strip.
+            insertion: lanes_of::<S>(|lane| if lane + 1 < rows { least_after(lane) - 1 } else { i32::MAX }),
         };
-        let (done, steps) = self.strips.strip_until(first, cols.clone(), Some(&rule), sink);
+        let (SweptExtent { cols: done, steps }, sink) =
+            self.strips.strip_until(first, cols.clone(), Some(&rule), sink);
         let swept = cols.start..cols.start + done;
         self.close(swept.end..self.live.end.max(swept.end));
-        (swept, steps)
+        (swept, steps, sink)
     }
 
     /// The most that an alignment can score through a cell that leaves the strip in these columns, which ends after `rows` rows.
     fn attainable(&self, cols: Range<usize>, rows: usize) -> i32 {
         let gaps = self.strips.given.rectangle.scoring.gaps();
-        let highest = |f: &Vec<i32>| f[cols.clone()].iter().copied().max().unwrap_or(IMPOSSIBLE);
+        let highest = |f: &RowAbove| f[cols.clone()].iter().copied().max().unwrap_or(IMPOSSIBLE);
         let below = self.strips.above_f.iter().zip(gaps.pieces());
         let below = below.map(|(f, piece)| highest(f) + piece.first()).max().unwrap_or(IMPOSSIBLE);
         below + self.potential.behind(rows..rows + 1)[0]

@@ -232,14 +232,14 @@ impl<S: Rows, const PIECES: usize> PrunedFill<'_, S, PIECES> {
                 )
             };
             self.filled.words.resize(kept + to_usize(tile(&cols).words()), 0);
-            let mut words = DirectionWriter::new(self.strips.simd, &mut self.filled.words[kept..]);
-            let (swept, _) = self.strips.sweep(first, &begins, cols, &mut words);
+            let words = DirectionWriter::new(self.strips.simd, &mut self.filled.words[kept..]);
+            let (swept, ..) = self.strips.sweep(first, &begins, cols, words);
             let tile = tile(&swept);
             self.filled.words.truncate(kept + to_usize(tile.words()));
             self.filled.tiles.push(tile);
             swept
         } else {
-            self.strips.sweep(first, &begins, cols, &mut Unkept).0
+            self.strips.sweep(first, &begins, cols, Unkept).0
         };
         self.strips.keep(swept.clone(), first + rows);
         rows * swept.len()

@@ -118,8 +118,8 @@ impl PrunedSweep<'_> {
             let cols = strips.cols(first, &begins, 0..target.len());
             let start = cols.start;
             let own = self.own.saturating_sub(start);
-            let mut sink = BestCells::new(strips.simd, own, cols.len());
-            let (swept, steps) = strips.sweep(first, &begins, cols, &mut sink);
+            let sink = BestCells::new(strips.simd, own, cols.len());
+            let (swept, steps, sink) = strips.sweep(first, &begins, cols, sink);
             if steps == 0 {
                 continue;
             }
