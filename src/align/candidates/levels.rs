@@ -56,7 +56,7 @@ const KEPT_COUNTED: usize = 1 << 14;
 const MOST_CHOSEN: usize = 1000;
 /// Number of leading bits of a length, and of steps of a score, that count as about the same.
 const LENGTH_BITS: u32 = 6;
-const SCORE_STEPS: i64 = 256;
+const SCORE_STEPS: i64 = 1024;
 
 thread_local! {
     static OWN_LEVELS: RefCell<OwnCopies<QueryShape, Rc<[Level]>>> = const { RefCell::new(OwnCopies::new()) };
@@ -419,8 +419,8 @@ impl Levels {
         }
         let (rounded, rounded_least) = self.rounded(query, least);
         if (rounded, rounded_least) != (query, least) {
-            let chosen = self.counted(rounded, rounded_least, most)?;
-            let level = counting::with_shape_of(&self.field, (query, least), &chosen);
+            let chosen = self.counted(rounded, rounded_least, most);
+            let level = chosen.and_then(|other| counting::with_shape_of(&self.field, (query, least), &other));
             return level.or_else(|| counting::level(&self.field, (query, least), most));
         }
         let level = counting::level(&self.field, (query, least), most);
@@ -434,7 +434,7 @@ impl Levels {
     }
 
     /// The query and the score whose level has the seeds and segments of this query's level: a query that is a little shorter,
-    /// and a score that is a little higher in proportion.
+    /// and a score that is a little lower in proportion.
     fn rounded(&self, query: QueryShape, least: i32) -> (QueryShape, i32) {
         let len = query.len;
         if len <= MOST_CHOSEN {
@@ -443,8 +443,8 @@ impl Levels {
         let dropped = (len.ilog2() + 1).saturating_sub(LENGTH_BITS);
         let shorter = QueryShape { len: len >> dropped << dropped, ..query };
         let [perfect, of_shorter] = [len, shorter.len].map(|len| self.field.scoring.most_score(len).max(1));
-        let steps = (i64::from(least) * SCORE_STEPS + perfect - 1).div_euclid(perfect);
-        (shorter, to_i32((steps * of_shorter).div_euclid(SCORE_STEPS)))
+        let steps = (i64::from(least) * SCORE_STEPS).div_euclid(perfect);
+        (shorter, to_i32((steps * of_shorter + SCORE_STEPS - 1).div_euclid(SCORE_STEPS)))
     }
 
     /// The properties of a query that its levels depend on: without cheap residues, its length alone.
