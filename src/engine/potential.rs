@@ -56,6 +56,11 @@ impl PotentialBehind {
         &self.most[rows]
     }
 
+    /// Maximum gain after each number of rows.
+    pub fn all(&self) -> &[i32] {
+        &self.most
+    }
+
     /// Maximum score of an alignment whose first row comes after the first `rows` rows.
     pub fn from(&self, rows: usize) -> i32 {
         self.later[rows]

@@ -257,19 +257,21 @@ impl Filter {
         queries.par_iter().map_init(QueryBuffers::default, runs).collect()
     }
 
-    /// Calls [`ByIndex::runs_in_rows`] for each of `queries`. `None` inside if the index does not answer.
-    pub fn runs_in_rows(
+    /// Calls [`ByIndex::runs_in_rows`] for each of `queries`, and `take` with each of these queries and its runs. `None` inside if the
+    /// index does not answer.
+    pub fn map_runs_in_rows<T: Send>(
         &self,
         batch: &Batch,
         queries: &[u32],
-        least: usize,
-        wants: impl Fn(usize) -> bool + Sync,
-    ) -> Vec<Option<Vec<ExactRun>>> {
-        let Some(by_index) = &self.by_index else { return vec![None; queries.len()] };
-        let runs = |work: &mut QueryBuffers, &query: &u32| {
-            by_index.runs_in_rows(batch.query(query), least, &wants, work)
+        (least, wants): (usize, impl Fn(usize) -> bool + Sync),
+        take: impl Fn(u32, Vec<ExactRun>) -> T + Sync,
+    ) -> Vec<Option<T>> {
+        let Some(by_index) = &self.by_index else { return queries.iter().map(|_| None).collect() };
+        let taken = |work: &mut QueryBuffers, &query: &u32| {
+            let runs = by_index.runs_in_rows(batch.query(query), least, &wants, work)?;
+            Some(take(query, runs))
         };
-        queries.par_iter().map_init(QueryBuffers::default, runs).collect()
+        queries.par_iter().map_init(QueryBuffers::default, taken).collect()
     }
 
     /// [`ByIndex::row_step`], if the filter has an index.

@@ -9,6 +9,7 @@ use super::trace::BandShape;
 use crate::engine::potential::PotentialBehind;
 use crate::engine::{Block, Paths, Window};
 use crate::terms::alignment::HitEnd;
+use crate::terms::alphabet::has_ends;
 use crate::terms::batch::{Batch, Pair, sweeps};
 use crate::terms::bounds::least_score;
 use crate::terms::casts::{to_i32, to_u32};
@@ -23,6 +24,9 @@ const SHORT_SIDE: usize = 256;
 const MOST_COLUMNS: usize = 1 << 22;
 /// Inverse of the fraction of cells that may be computed, if the same thread would otherwise compute all cells.
 pub const SHARE: u64 = 3;
+/// Inverse of the share of a query's rows in which alignments with a known score may begin, so that the reversed sequences are
+/// not considered.
+const FEW_BEGINNINGS: usize = 16;
 /// Time of a step of a strip, in vectors of a whole sweep's cells.
 const STEP: u64 = 2;
 /// Maximum number of sweeps of a query. Queries with more are pieces of one long search, which are rarely similar.
@@ -119,8 +123,27 @@ pub fn score_at_least(set: InstructionSet, batch: &Batch, pair: &Pair, least: i3
     }
     let most = vectors(set, query.len(), target.len()) / (2 * STEP);
     let (rectangle, own) = (Rectangle { query, target, scoring }, (pair.own - pair.start) as usize);
+    let first_rows = rows_of_beginnings(potential, least);
+    if first_rows * FEW_BEGINNINGS > query.len() && !has_ends(query) {
+        // If the query begins with residues that are unlike the target, alignments begin in fewer rows of the reversed
+        // sequences.
+        let [query, target] = [query, target].map(|codes| codes.iter().rev().copied().collect::<Vec<u8>>());
+        let (query, target) = (&*query, &*target);
+        let potential = &PotentialBehind::new(query, target, scoring)?;
+        if rows_of_beginnings(potential, least) < first_rows {
+            let rectangle = Rectangle { query, target, scoring };
+            let hit = set.run(PrunedSweep { rectangle, own: 0, potential, least: Some(least), most })?;
+            // The first best cell is not known.
+            return (hit.score < least).then(HitEnd::default);
+        }
+    }
     let hit = set.run(PrunedSweep { rectangle, own, potential, least: Some(least), most })?;
     Some(if hit.is_none() { hit } else { HitEnd { target_end: hit.target_end + pair.start, ..hit } })
+}
+
+/// Number of rows in which an alignment that scores `least` can begin.
+fn rows_of_beginnings(potential: &PotentialBehind, least: i32) -> usize {
+    potential.all().iter().filter(|&&most| most >= least).count()
 }
 
 /// The runs of the path of a window, if at most one in `share` of its cells must be computed.
@@ -154,4 +177,69 @@ fn trace_alike(
         front_columns: FRONT_COLUMNS,
     };
     Ok(set.run(trace)?.map(|path| path.into_runs(scoring.mode)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::Edges;
+    use crate::engine::cpu::strip::RectangleSweep;
+    use crate::terms::batch::Sequences;
+    use crate::terms::random::Random;
+    use crate::terms::scoring::Scoring;
+    use std::sync::Arc;
+
+    /// Partial copies with other residues before and after them, for scores around the best one.
+    #[test]
+    fn quick_scores_are_those_of_whole_sweeps() {
+        let mut random = Random::new(23);
+        let (mut below, mut found, mut all) = (0, 0, 0);
+        for round in 0..24 {
+            let mut codes = |len: usize| (0..len).map(|_| random.below(4) as u8).collect::<Vec<u8>>();
+            let (before, after) = ([0, 150, 300][round % 3], [0, 250][round / 3 % 2]);
+            let copy = codes(600);
+            let mut query = [codes(before), copy.clone(), codes(after)].concat();
+            for at in (7..query.len()).step_by(41) {
+                query[at] = (query[at] + 1) % 4;
+            }
+            if round % 4 == 1 {
+                query.remove(before + 100);
+            }
+            let target = [codes(400), copy, codes(900)].concat();
+            let mut batch = Batch {
+                queries: Arc::new([&*query].into_iter().collect::<Sequences>()),
+                targets: Arc::new([&*target].into_iter().collect::<Sequences>()),
+                scoring: Arc::default(),
+            };
+            let two_pieces = Scoring::dna(2, 4, 4, 2).with_gap_piece(24, 1).unwrap();
+            for scoring in [Scoring::dna(2, 4, 4, 2), two_pieces] {
+                batch.scoring = Arc::new(scoring);
+                let own = [0, 1100][round % 2];
+                let pair = Pair { query: 0, target: 0, start: 30, own: 30 + own, end: to_u32(target.len()) };
+                let rectangle = Rectangle { query: &query, target: &target[30..], scoring: &batch.scoring };
+                for set in InstructionSet::available() {
+                    let edges = Edges::default();
+                    let best = set.run(RectangleSweep { rectangle, edges: &edges, own: own as usize }).1;
+                    let best = HitEnd { target_end: best.target_end + 30, ..best };
+                    for least in
+                        [best.score - 200, best.score, best.score + 1, best.score + 90, best.score + 300]
+                    {
+                        all += 1;
+                        match score_at_least(set, &batch, &pair, least) {
+                            Some(hit) if least <= best.score => {
+                                found += 1;
+                                assert_eq!(hit, best, "round {round}, {least}, {set}");
+                            }
+                            Some(hit) => {
+                                below += 1;
+                                assert!(hit.score < least, "round {round}, {least}, {set}");
+                            }
+                            None => {}
+                        }
+                    }
+                }
+            }
+        }
+        assert!(3 * below > all && 20 * found > all, "{below} below and {found} found of {all}");
+    }
 }

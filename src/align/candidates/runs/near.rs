@@ -89,6 +89,12 @@ impl NearRunSearch<'_> {
         all.into_par_iter().map(closed).collect()
     }
 
+    /// The numbers of all orientations of these records.
+    fn numbers(&self, records: &[usize]) -> Vec<usize> {
+        let strands = self.asked.strands;
+        records.iter().flat_map(|record| record * strands..(record + 1) * strands).collect()
+    }
+
     /// Number of columns of the targets on which some of these records are not decided.
     fn columns_to_read(&self, records: &[usize], decided: &[Vec<u32>]) -> usize {
         let targets = &self.batch.targets;
@@ -106,9 +112,7 @@ impl NearRunSearch<'_> {
         is_sparse: bool,
     ) -> Vec<usize> {
         let NearRunSearch { batch, queries, asked, .. } = *self;
-        let strands = asked.strands;
-        let numbers: Vec<usize> =
-            records.iter().flat_map(|record| record * strands..(record + 1) * strands).collect();
+        let (strands, numbers) = (asked.strands, self.numbers(records));
         let rows: usize = numbers.iter().map(|&number| batch.query(queries[number]).len()).sum();
         let rows = if is_sparse { rows / BLOCKS } else { rows };
         let pays = |filter: &&Filter| {
@@ -117,19 +121,28 @@ impl NearRunSearch<'_> {
         let Some(filter) = self.filter.filter(pays) else { return records.to_vec() };
         let own: Vec<u32> = numbers.iter().map(|&number| queries[number]).collect();
         let wants = |row: usize| !is_sparse || (row / BLOCK).is_multiple_of(BLOCKS);
-        let found = filter.runs_in_rows(batch, &own, asked.least, wants);
+        let of_targets = |query: u32, runs: Vec<ExactRun>| {
+            let mut all = QueryBoxes::default();
+            for of_target in runs.chunk_by(|one, other| one.target == other.target) {
+                let mut own = OfQuery::default();
+                of_target.iter().for_each(|run| own.take(batch, query, run, &asked));
+                own.add_to(&mut all);
+            }
+            all
+        };
+        let found = filter.map_runs_in_rows(batch, &own, (asked.least, wants), of_targets);
         let mut left = Vec::new();
-        for (&record, found) in records.iter().zip(found.chunks(strands)) {
-            if found.iter().any(Option::is_none) {
+        let mut found = found.into_iter();
+        for &record in records {
+            let of_record: Vec<_> = found.by_ref().take(strands).collect();
+            if of_record.iter().any(Option::is_none) {
                 left.push(record);
                 continue;
             }
-            for (number, runs) in (record * strands..).zip(found.iter().flatten()) {
-                for of_target in runs.chunk_by(|one, other| one.target == other.target) {
-                    let mut own = OfQuery::default();
-                    of_target.iter().for_each(|run| own.take(batch, queries[number], run, &asked));
-                    own.add_to(&mut all[number]);
-                }
+            for (all, found) in all[record * strands..].iter_mut().zip(of_record.into_iter().flatten()) {
+                let [boxes, near] = found;
+                all[0].append(boxes);
+                all[1].append(near);
             }
         }
         left
@@ -141,9 +154,7 @@ impl NearRunSearch<'_> {
         if records.is_empty() {
             return;
         }
-        let strands = asked.strands;
-        let numbers: Vec<usize> =
-            records.iter().flat_map(|record| record * strands..(record + 1) * strands).collect();
+        let (strands, numbers) = (asked.strands, self.numbers(records));
         let own: Vec<u32> = numbers.iter().map(|&number| queries[number]).collect();
         let search = RunSearch { batch, queries: &own, least: asked.least };
         let is_decided = |at: usize, target| decided[records[at / strands]].contains(&target);

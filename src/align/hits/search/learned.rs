@@ -14,6 +14,8 @@ use std::collections::HashSet;
 const LONG: usize = 1000;
 /// Of a search's first regions, those whose bounds are lower than the highest by at most one part in this many are scored first.
 const HIGH: i32 = 16;
+/// A region may soon be known to have no score that counts if its bound is higher by at most one part in this many.
+const LITTLE_HIGHER: i32 = 4;
 
 impl RecordSearch {
     /// Stores the engine's answer for one of the regions.
@@ -55,7 +57,7 @@ impl RecordSearch {
     pub fn least_in(&self, region: usize, scope: &SearchInput) -> Option<i32> {
         let (Region { pair, bound, .. }, least) = (&self.regions[region], self.found.threshold);
         let is_long = scope.batch.query(pair.query).len().min(pair.cols() as usize) >= LONG;
-        (is_long && least > self.rules.min_score && *bound - least <= least / HIGH).then_some(least)
+        (is_long && least > self.rules.min_score && *bound - least <= least / LITTLE_HIGHER).then_some(least)
     }
 
     /// Stores the engine's answer for a region in which only scores of at least `least` count. Lower scores are not kept, since not
