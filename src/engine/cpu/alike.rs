@@ -206,14 +206,12 @@ mod tests {
                 query.remove(before + 100);
             }
             let target = [codes(400), copy, codes(900)].concat();
-            let mut batch = Batch {
-                queries: Arc::new([&*query].into_iter().collect::<Sequences>()),
-                targets: Arc::new([&*target].into_iter().collect::<Sequences>()),
-                scoring: Arc::default(),
-            };
+            let sequences = [&query, &target].map(|codes| [&**codes].into_iter().collect::<Sequences>());
+            let [queries, targets] = sequences.map(Arc::new);
             let two_pieces = Scoring::dna(2, 4, 4, 2).with_gap_piece(24, 1).unwrap();
             for scoring in [Scoring::dna(2, 4, 4, 2), two_pieces] {
-                batch.scoring = Arc::new(scoring);
+                let (queries, targets) = (Arc::clone(&queries), Arc::clone(&targets));
+                let batch = Batch { queries, targets, scoring: Arc::new(scoring) };
                 let own = [0, 1100][round % 2];
                 let pair = Pair { query: 0, target: 0, start: 30, own: 30 + own, end: to_u32(target.len()) };
                 let rectangle = Rectangle { query: &query, target: &target[30..], scoring: &batch.scoring };
