@@ -518,6 +518,18 @@ impl Engine for Gpu {
         Ok(hits.into_iter().flatten().collect())
     }
 
+    fn quick_scores(
+        &mut self,
+        batch: &Batch,
+        pairs: &[(Pair, i32)],
+    ) -> Result<Vec<Option<HitEnd>>, EngineError> {
+        // Under one piece, the device takes less time for the scores.
+        match self.tuning.alike.share < u64::MAX && batch.scoring.gaps().count() > 1 {
+            true => self.host.quick_scores(batch, pairs),
+            false => Ok(vec![None; pairs.len()]),
+        }
+    }
+
     fn score_database(
         &mut self,
         batch: &Batch,
