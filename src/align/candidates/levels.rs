@@ -437,11 +437,12 @@ impl Levels {
     /// and a score that is a little lower in proportion.
     fn rounded(&self, query: QueryShape, least: i32) -> (QueryShape, i32) {
         let len = query.len;
-        if len <= MOST_CHOSEN {
+        // Runs of other residues may not fit a shorter query.
+        if len <= MOST_CHOSEN || query != len.into() {
             return (query, least);
         }
         let dropped = (len.ilog2() + 1).saturating_sub(LENGTH_BITS);
-        let shorter = QueryShape { len: len >> dropped << dropped, ..query };
+        let shorter = QueryShape::from(len >> dropped << dropped);
         let [perfect, of_shorter] = [len, shorter.len].map(|len| self.field.scoring.most_score(len).max(1));
         let steps = (i64::from(least) * SCORE_STEPS).div_euclid(perfect);
         (shorter, to_i32((steps * of_shorter + SCORE_STEPS - 1).div_euclid(SCORE_STEPS)))

@@ -18,6 +18,8 @@ use rayon::prelude::*;
 
 /// Maximum number of runs of a query that are listed for its boxes.
 const MOST_LISTED: usize = 1 << 15;
+/// Number of positions per k-mer of a query up to which they are examined one by one.
+const MOST_PLACES: usize = 64;
 
 /// Regions with all alignments of a record that score at least `least` and contain a run.
 #[derive(Clone, Debug)]
@@ -144,8 +146,9 @@ impl ByIndex {
     ) -> Option<Vec<ExactRun>> {
         let step = self.row_step(least)?;
         let rows = (0..query.len()).step_by(step).filter(|&row| wants(row));
-        self.kmers.look_up_rows(&self.seeds_of(query), rows, found);
-        self.runs_of_found(query, least, found, MOST_LISTED)
+        let looked_up = self.kmers.look_up_rows(&self.seeds_of(query), rows, found);
+        let is_repeat = looked_up > MOST_PLACES * (query.len() / step + 1);
+        if is_repeat { None } else { self.runs_of_found(query, least, found, MOST_LISTED) }
     }
 
     /// Rows of a query from one k-mer to the next such that each run of `least` bases contains a k-mer of the index. `None` if the
